@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sluice/time.h"
+
+namespace sluice::base {
+
+// One reading of the machine's clocks. `boot` is CLOCK_BOOTTIME: it goes on through
+// suspend and never steps. `wall` is CLOCK_REALTIME.
+struct ClockReading {
+  Duration boot{};
+  WallInstant wall{};
+};
+
+// Where time comes from. Injected, so that tests and replay own it. Implementations are
+// safe to read from any thread.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual ClockReading Read() const = 0;
+};
+
+// The kernel's clocks, through the vDSO: about 20 ns a reading.
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] ClockReading Read() const override;
+};
+
+}  // namespace sluice::base

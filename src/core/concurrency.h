@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+#include "core/outcome.h"
+#include "core/quota.h"
+
+namespace sluice::core {
+
+// At most `limit` units in flight; a hold that nobody releases expires.
+// On the table's line only: a shared store shifts its holds itself.
+class Concurrency {
+ public:
+  using Instant = TableInstant;
+  using Now = TableNow;
+
+  // All zero is a fresh key.
+  struct State {
+    Units in_flight = 0;              // Units of all holds, expired ones not yet dropped included.
+    std::int64_t next_expiry_ns = 0;  // No hold expires before this; 0 with no hold.
+    std::int64_t last_expiry_ns = 0;  // No hold outlives this: the key's expiry.
+  };
+  static_assert(sizeof(State) == 24);
+
+  // Before a step the store drops the holds whose expiry is at or before now; it only has to
+  // look when now >= next_expiry_ns. On allow with cost > 0 it adds a hold of `cost` units that
+  // expires at exactly now + quota.window.
+  [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
+                                            Cost cost);
+  [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
+                                           Cost cost);
+};
+
+}  // namespace sluice::core

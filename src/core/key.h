@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace sluice::core {
+
+// How a value came to its text, so that "192.0.2.1" as text and as an address are two keys.
+enum class AttributeType : std::uint8_t { kText, kIp };
+
+struct KeyPart {
+  std::string_view attribute;
+  AttributeType type = AttributeType::kText;
+  std::string_view value;  // Any bytes, zero to kMaxValueBytes; addresses in canonical form.
+};
+
+inline constexpr std::size_t kMaxKeyParts = 8;
+inline constexpr std::size_t kMaxValueBytes = 1024;
+
+// Whose quota: the rule and the typed tuple of its key attributes. The store adds what
+// shapes the state (algorithm, window, segments, zone), so that a change of those starts
+// fresh, and hashes or escapes as it needs.
+struct KeyView {
+  std::string_view rule;
+  std::string_view formerly;  // The rule's old id, whose state moves here; "" if none.
+  std::span<const KeyPart> parts;
+};
+
+}  // namespace sluice::core

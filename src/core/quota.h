@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+namespace sluice::core {
+
+class Calendar;
+
+enum class Algorithm : std::uint8_t {
+  kFixedWindow,
+  kSlidingWindowLog,
+  kSlidingWindowCounter,
+  kSlidingWindow,
+  kTokenBucket,
+  kGcra,
+  kLeakyBucket,
+  kConcurrency,
+};
+inline constexpr int kAlgorithmCount = 8;
+
+// "fixed_window", ...: the words of rule files.
+[[nodiscard]] std::string_view NameOf(Algorithm algorithm);
+[[nodiscard]] std::optional<Algorithm> AlgorithmNamed(std::string_view name);
+
+// token_bucket, gcra and leaky_bucket: one class under three names.
+[[nodiscard]] constexpr bool IsBucket(Algorithm a) {
+  return a == Algorithm::kTokenBucket || a == Algorithm::kGcra || a == Algorithm::kLeakyBucket;
+}
+
+// The longest window, and the longest time that a bucket may take to refill: 100 years.
+// With it every instant, and every debt in units x nanoseconds, stays exact in the widths
+// chosen (64 and 128 bits) until the year 2162.
+inline constexpr Duration kLongestHorizon = std::chrono::hours(24) * 36'500;
+inline constexpr int kMaxSegments = 64;
+
+// The numbers by which one check is judged: a plain value that a check carries to its
+// store. Fields that its algorithm does not use keep their defaults. FaultOf() is the one
+// place that says which combinations are possible; the steps require it to be silent.
+struct Quota {
+  Algorithm algorithm = Algorithm::kFixedWindow;
+  bool unlimited = false;     // Lets all pass; every other number is ignored.
+  bool strict = false;        // sliding_window: the oldest segment counts whole.
+  bool shape = false;         // leaky_bucket: allow and say how long to wait.
+  std::uint8_t segments = 8;  // sliding_window: 1 to kMaxSegments.
+  Units limit = 0;            // Windows, concurrency: the limit. Buckets: the burst.
+  Units rate = 0;             // Buckets: units refilled per window.
+  Units ceiling = 0;          // concurrency: the most in flight for *this* caller's priority,
+                              // at most `limit`; the rest is reserved for others.
+  Duration window{};          // Windows and buckets: a whole number of milliseconds, at least 1.
+                              // concurrency: hold_ttl. Not used with a calendar.
+  const Calendar* calendar = nullptr;  // fixed_window by civil periods. Outlives every check.
+};
+
+// What makes these numbers impossible, as one sentence with the remedy; nullopt if
+// nothing. Checks ranges (0..kMaxUnits), the window, segments, ceiling, and that
+// burst * window / rate stays within kLongestHorizon.
+[[nodiscard]] std::optional<std::string> FaultOf(const Quota& quota);
+
+}  // namespace sluice::core

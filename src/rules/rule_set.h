@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/attribute.h"
+#include "sluice/decision.h"
+#include "sluice/result.h"
+
+#include "core/key.h"
+#include "core/quota.h"
+#include "rules/mode_overrides.h"
+#include "rules/rule.h"
+
+namespace sluice::rules {
+
+// One source's text, still unread: a file, or what an API or etcd holds of the same shape.
+struct SourceText {
+  std::string name;  // Becomes Rule::source and the file part of every Place.
+  std::string text;  // YAML (JSON is YAML).
+};
+
+// What building found out. A set with errors is not built; warnings do not stop it.
+struct Findings {
+  std::vector<Error> errors;
+  std::vector<Error> warnings;
+};
+
+// One rule that applies to one request, resolved: plan or override chosen, cost known, key
+// made. Views point into the request and into the Matches that holds it.
+struct AppliedRule {
+  const Rule* rule = nullptr;
+  core::Quota quota;
+  Cost cost;
+  bool shadow = false;
+  bool key_missing = false;  // on_missing: deny and a key attribute is absent: `parts` is empty.
+  std::span<const core::KeyPart> parts;
+};
+
+// The answer of Match(), and the room it works in. Reused from request to request, so that
+// matching allocates nothing once warm. One thread at a time.
+class Matches {
+ public:
+  Matches();
+  ~Matches();
+  Matches(Matches&&) noexcept;
+  Matches& operator=(Matches&&) noexcept;
+
+  [[nodiscard]] std::span<const AppliedRule> applied() const;  // In declaration order.
+  // Rules whose `match` holds but that were skipped because a key attribute is absent.
+  [[nodiscard]] std::span<const Rule* const> skipped() const;
+
+ private:
+  friend class RuleSet;
+  struct Room;
+  std::unique_ptr<Room> room_;
+};
+
+// The rules in force: immutable once built, indexed so that matching does not go through
+// all of them, shared by all threads.
+class RuleSet {
+ public:
+  ~RuleSet();
+
+  // Reads all sources as one set: ids are unique over all of them, `replaces` may name a
+  // rule of another source, declaration order is the order of `sources` and within each the
+  // order of its text. Returns nullptr if `findings` got an error. `running`, if given, is the
+  // set that this one is to follow: changes that make keys start fresh are warned of once.
+  [[nodiscard]] static std::shared_ptr<const RuleSet> Build(std::span<const SourceText> sources,
+                                                            const RuleSet* running,
+                                                            Findings& findings);
+
+  // Which rules apply to `request`, with `cost` as the call's own cost (0..kMaxUnits). Modes
+  // are those of `modes`; a rule that is off is not listed, and what it or a shadow rule
+  // replaces stays in force. Errors (of the request, for its sender to read): an attribute
+  // that a rule's `cost` names is absent or no number; a key value above kMaxValueBytes; an
+  // ip attribute that is no address.
+  Result<void> Match(Attributes request, Cost cost, const ModeOverrides& modes,
+                     Matches& matches) const;
+
+  // For people: why each rule does or does not apply to `request`, in declaration order.
+  struct Explanation {
+    const Rule* rule = nullptr;
+    bool applies = false;
+    std::string
+        why;  // "match endpoint: /login is /pay", "plan enterprise", "replaced by login" ...
+    core::Quota quota;
+    Cost cost;
+  };
+  [[nodiscard]] std::vector<Explanation> Explain(Attributes request, Cost cost,
+                                                 const ModeOverrides& modes) const;
+
+  [[nodiscard]] std::span<const Rule> rules() const;  // In declaration order; number is the index.
+  [[nodiscard]] const Rule* Find(std::string_view id) const;
+
+ private:
+  struct Index;
+  explicit RuleSet(std::unique_ptr<Index> index);
+  std::unique_ptr<Index> index_;
+};
+
+}  // namespace sluice::rules

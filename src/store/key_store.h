@@ -1,0 +1,172 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+#include "core/key.h"
+#include "core/quota.h"
+
+// The seam between deciding and remembering. Whoever decides (service/) knows rules and
+// requests; whoever remembers (store/, redis/, lease/) knows keys, quotas and time. They
+// meet here and in sluice/decision.h, and nowhere else.
+//
+// Every verb is a call object that its sender owns, keeps alive and unmoved, and gets back
+// through OnAnswered(): once, either during the verb or later, always on the thread that
+// sent it. So a store in memory and one across a network look the same, nothing is
+// allocated per decision, and a sender that cannot wait gives a deadline.
+//
+// tests/conformance holds every store to what is written here.
+namespace sluice::store {
+
+// One question: may this key spend this cost now?
+struct Check {
+  core::KeyView key;
+  core::Quota quota;
+  Cost cost;
+  bool shadow = false;        // Never affects the others; charged if they and it would allow.
+  bool want_receipt = false;  // Ask for what a refund must name.
+};
+
+enum class StoreError : std::uint8_t {
+  kNone,
+  kUnsupported,  // This store does not build the verb yet.
+  kUnavailable,  // Not reached, or not in time. Nothing says whether it ran, unless:
+  kDidNotRun,    // Provably not run: may be sent again.
+  kNotFound,     // No such hold, reservation, receipt or ban.
+  kConflict,     // The idempotency record belongs to another body.
+};
+
+// Names one hold of one key until it expires. 0 is none. Unique within a store.
+using HoldId = std::uint64_t;
+using RequestId = std::uint64_t;
+using ReservationId = std::uint64_t;
+
+// What a refund must name to undo one charge: when it was made, and a number that makes it
+// work once.
+struct Receipt {
+  std::int64_t charged_at_ns = 0;  // On the store's line.
+  std::uint64_t nonce = 0;         // 0: no receipt was asked for.
+};
+
+struct CheckAnswer {
+  StoreError error = StoreError::kNone;  // Unless kNone, `decision` says nothing.
+  Decision decision;
+  bool charged = false;
+  std::uint32_t shard = 0;  // Which failure domain answered.
+  HoldId hold = 0;
+  Receipt receipt;
+};
+
+// kAll: if one enforced check denies, nothing is charged. kEach: every check for itself.
+enum class Atomicity : std::uint8_t { kAll, kEach };
+
+// Remembered with the charge, atomically, so that a retry finds the first answer.
+struct IdempotencyRecord {
+  std::uint64_t key[2] = {0, 0};   // Hash of caller and idempotency key.
+  std::uint64_t body[2] = {0, 0};  // Hash of what was asked.
+  Duration keep{};
+};
+
+// What all verbs have in common.
+class StoreCall {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  StoreCall() = default;
+  StoreCall(const StoreCall&) = delete;
+  StoreCall& operator=(const StoreCall&) = delete;
+  virtual ~StoreCall() = default;
+
+  // The answer stands in the call. The last thing a store does with it: the sender may
+  // reuse or destroy it here.
+  virtual void OnAnswered() noexcept = 0;
+
+  // In.
+  Deadline deadline = Deadline::max();  // A store that cannot answer by then says kUnavailable.
+  RequestId request_id = 0;             // Set where undo may be needed.
+  // Out.
+  StoreError error = StoreError::kNone;  // Of the call as a whole.
+  WallInstant now{};                     // The store's wall clock when it decided.
+};
+
+// One request's checks. `answers` has the size of `checks` and keeps its order. One key may
+// occur twice: the later check then sees what the earlier one would charge.
+class CheckCall : public StoreCall {
+ public:
+  // In.
+  std::span<const Check> checks;
+  Atomicity atomicity = Atomicity::kAll;
+  bool peek = false;  // Judge and say what is left; change nothing.
+  const IdempotencyRecord* idempotency = nullptr;
+  // Out. On a denied kAll verdict the checks that would have allowed show allowed,
+  // uncharged, with the numbers of now.
+  std::span<CheckAnswer> answers;
+};
+
+class RefundCall : public StoreCall {
+ public:
+  core::KeyView key;
+  core::Quota quota;
+  Units units = 0;                   // Clamped: a key never gets more than its whole quota.
+  const Receipt* receipt = nullptr;  // Given: works once, and not after the window's end.
+};
+
+class ResetCall : public StoreCall {
+ public:
+  core::KeyView key;
+  core::Quota quota;
+};
+
+// release and renew. Both are idempotent: kNotFound for a hold that is gone.
+class HoldCall : public StoreCall {
+ public:
+  core::KeyView key;
+  core::Quota quota;
+  HoldId hold = 0;
+};
+
+class SettleCall : public StoreCall {
+ public:
+  ReservationId reservation = 0;
+  Units units = 0;  // What it cost in the end.
+};
+
+class UndoCall : public StoreCall {};  // Takes back what request_id charged.
+
+class BanCall : public StoreCall {
+ public:
+  core::KeyView key;
+  Duration duration{};
+};
+
+// Safe to share between threads; calls of one thread are carried out in order.
+class KeyStore {
+ public:
+  virtual ~KeyStore() = default;
+
+  // The requests of one turn of a loop, each judged for itself; the clock is read once.
+  // Verdicts are serialisable: equal to some one-at-a-time order.
+  virtual void CheckMany(std::span<CheckCall* const> batch) = 0;
+  virtual void Refund(RefundCall& call) = 0;
+  virtual void Reset(ResetCall& call) = 0;
+  virtual void Release(HoldCall& call) = 0;
+
+  // Fixed here and built when a caller needs them; until then they answer kUnsupported.
+  virtual void Renew(HoldCall& call) { AnswerUnsupported(call); }
+  virtual void Settle(SettleCall& call) { AnswerUnsupported(call); }
+  virtual void Undo(UndoCall& call) { AnswerUnsupported(call); }
+  virtual void Ban(BanCall& call) { AnswerUnsupported(call); }
+  virtual void Unban(BanCall& call) { AnswerUnsupported(call); }
+
+ private:
+  static void AnswerUnsupported(StoreCall& call) {
+    call.error = StoreError::kUnsupported;
+    call.OnAnswered();
+  }
+};
+
+}  // namespace sluice::store
