@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "sluice/result.h"
+
+#include "net/event_loop.h"
+#include "net/transport.h"
+
+namespace sluice::net {
+
+// How many connections are open, over all loops and listeners that share it, and how many
+// may be. Any thread.
+class ConnectionLimit {
+ public:
+  explicit ConnectionLimit(std::size_t most) : most_(most) {}
+
+  [[nodiscard]] bool TryTake();
+  void Return();
+  [[nodiscard]] std::size_t open() const { return open_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  const std::size_t most_;
+  std::atomic<std::size_t> open_{0};
+  std::atomic<std::uint64_t> refused_{0};
+};
+
+// "127.0.0.1:8080", "[::1]:0", "*:8080" or ":8080" (every IPv4 and IPv6 address). Names are
+// not looked up, but localhost is 127.0.0.1.
+[[nodiscard]] Result<boost::asio::ip::tcp::endpoint> ParseAddress(std::string_view text);
+[[nodiscard]] std::string AddressText(const boost::asio::ip::tcp::endpoint& endpoint);
+
+// Accepts connections on one address for one loop. Several loops may listen on one address
+// (SO_REUSEPORT): the kernel spreads connections over them. For port 0 open the first, then
+// the others on its endpoint(). One thread: the loop's, or before it runs.
+class Listener {
+ public:
+  using OnConnection = std::function<void(std::unique_ptr<Transport>)>;
+
+  // Listens at once. A connection above `limit` is closed as it comes; each transport gives
+  // its place back when it is destroyed, so `limit` outlives them all.
+  [[nodiscard]] static Result<std::unique_ptr<Listener>> Open(
+      EventLoop& loop, const boost::asio::ip::tcp::endpoint& address, ConnectionLimit& limit,
+      OnConnection on_connection);
+
+  ~Listener();
+
+  // The address with the port that was bound.
+  [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint() const;
+
+  // Accepts no more. Idempotent. Connections live on.
+  void Close();
+
+ private:
+  struct State;
+  explicit Listener(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sluice::net

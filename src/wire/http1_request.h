@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace sluice::wire {
+
+enum class HttpMethod : std::uint8_t {
+  kGet,
+  kHead,
+  kPost,
+  kPut,
+  kPatch,
+  kDelete,
+  kOptions,
+  kOther,  // See Http1Request::method_text.
+};
+
+// One header field; the value without the white space around it.
+struct HttpField {
+  std::string_view name;
+  std::string_view value;
+};
+
+// One request as it came. All text is a view of the parser's memory: good until the next
+// call of the parser that gave it.
+struct Http1Request {
+  HttpMethod method = HttpMethod::kOther;
+  std::string_view method_text;
+  std::string_view target;  // As sent.
+  std::string_view path;  // Still percent-encoded, begins with '/'; "" where the target is no path.
+  std::string_view query;         // What follows '?', still percent-encoded.
+  int minor_version = 1;          // HTTP/1.x.
+  bool keep_alive = true;         // The client would send another request on this connection.
+  std::vector<HttpField> fields;  // In order; trailers are dropped.
+  std::string_view body;          // Whole, chunks put together.
+
+  // The value of the first field of this name (any case), or "".
+  [[nodiscard]] std::string_view Field(std::string_view name) const;
+  [[nodiscard]] bool HasField(std::string_view name) const;
+};
+
+}  // namespace sluice::wire

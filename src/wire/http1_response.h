@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sluice::wire {
+
+// "Too Many Requests" for 429; "Unknown" for a status that we never send.
+[[nodiscard]] std::string_view StatusPhrase(int status);
+
+struct Http1ResponseHead {
+  int status = 200;
+  bool keep_alive = true;  // False says Connection: close.
+  int minor_version = 1;   // The request's: a 1.0 client must be told keep-alive.
+  bool head_only = false;  // The request was HEAD: all fields, no body.
+  std::string_view date;   // An IMF-fixdate kept by the caller; "" sends no Date.
+};
+
+// Appends one response to `out`: construct, any number of Field(), then Finish() once.
+// No allocation but `out`'s growth. Line breaks in a value become spaces: no text of ours
+// can start a second response.
+class Http1Response {
+ public:
+  Http1Response(std::string& out, const Http1ResponseHead& head);
+
+  Http1Response& Field(std::string_view name, std::string_view value);
+  Http1Response& Field(std::string_view name, std::int64_t value);
+
+  // Content-Type (unless ""), Content-Length and the body.
+  void Finish(std::string_view content_type, std::string_view body);
+
+ private:
+  std::string& out_;
+  bool head_only_;
+};
+
+inline constexpr std::string_view kContinueResponse = "HTTP/1.1 100 Continue\r\n\r\n";
+
+// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7); the last one is kept, so that a
+// second's worth of answers shares one text. One thread.
+class DateText {
+ public:
+  // Seconds since 1970, UTC; 0 to the end of the year 9999.
+  [[nodiscard]] std::string_view At(std::int64_t unix_seconds);
+
+ private:
+  std::int64_t second_ = -1;
+  std::string text_;
+};
+
+}  // namespace sluice::wire

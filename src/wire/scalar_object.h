@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace sluice::wire {
+
+// What is wrong with a JSON text, and where.
+enum class JsonFault : std::uint8_t {
+  kSyntax,     // No JSON (RFC 8259), or bytes behind it.
+  kNoObject,   // JSON, but no object.
+  kNested,     // An object or array where a scalar belongs.
+  kDuplicate,  // A member given twice.
+  kTooMany,    // More members than the limit.
+  kTooLong,    // A name or value longer than the limit, or an empty name.
+  kWrongType,  // A reserved member of another type than it must have.
+  kCost,       // `cost` is no integer from 0 to 999,999,999,999,999.
+};
+
+struct JsonProblem {
+  JsonFault fault = JsonFault::kSyntax;
+  std::string
+      message;  // For a person, with the place: `cost must not be negative (line 1, column 9)`.
+  std::string member;      // Which member, or "".
+  std::size_t offset = 0;  // Bytes before the place.
+  int line = 0;            // From 1.
+  int column = 0;          // From 1, in bytes.
+};
+
+// "invalid_json", "invalid_cost", ...: stable, for machines.
+[[nodiscard]] std::string_view FaultName(JsonFault fault);
+
+enum class ScalarKind : std::uint8_t { kText, kInteger, kFraction, kBoolean, kNull };
+
+// One member of an object of scalars. `text` is what the value is as an attribute: the
+// string itself; an integer's digits (-0 is 0); a fraction's shortest decimal text, so that
+// 1.50 and 1.5 are one, and 2.0 is 2; true or false; "" for null.
+struct JsonMember {
+  std::string_view name;
+  std::string_view text;
+  ScalarKind kind = ScalarKind::kNull;
+  bool nested = false;  // Stood inside the nested object: never a reserved word.
+  bool fits = false;    // An integer that fits `integer`.
+  std::int64_t integer = 0;
+  std::size_t name_offset = 0;  // Where the member begins in the text.
+  std::size_t value_offset = 0;
+};
+
+struct ScalarObjectLimits {
+  std::size_t members = 64;
+  std::size_t name_bytes = 256;
+  std::size_t value_bytes = 1024;
+};
+
+// Reads a JSON object whose members are scalars, in order, nothing lost: the body of a
+// check, an event of a replay. One member, named `nested_name`, may be an object of scalars
+// itself; its members are merged into the list, and a name may occur once in all. Bounded in
+// depth, members and length; UTF-8 is checked; never throws. Built once and reused: warm, it
+// allocates nothing. One thread.
+class ScalarObject {
+ public:
+  explicit ScalarObject(std::string_view nested_name, const ScalarObjectLimits& limits = {});
+  ~ScalarObject();
+  ScalarObject(ScalarObject&&) noexcept;
+  ScalarObject& operator=(ScalarObject&&) noexcept;
+
+  // The members' text is this object's own: `json` may go away.
+  [[nodiscard]] tl::expected<void, JsonProblem> Read(std::string_view json);
+
+  // Of the last Read() that succeeded; until the next.
+  [[nodiscard]] std::span<const JsonMember> members() const { return members_; }
+
+ private:
+  struct Impl;
+  Impl* impl_ = nullptr;
+  std::vector<JsonMember> members_;
+};
+
+// A problem at `offset` of `json`, line and column worked out and written behind `text`.
+[[nodiscard]] JsonProblem ProblemAt(std::string_view json, std::size_t offset, JsonFault fault,
+                                    std::string text, std::string_view member = {});
+
+}  // namespace sluice::wire
