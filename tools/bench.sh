@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs every benchmark program and the HTTP benchmark, one after the other, on a quiet machine.
+#
+#   tools/bench.sh BIN_DIR [NAME]     NAME: part of a program's name, to run only those
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+bin=$1 only=${2:-}
+shopt -s nullglob
+echo "machine: $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)," \
+  "Linux $(uname -r), $(g++ --version | head -n 1)"
+for program in "$bin"/*_bench; do
+  [[ $program == *"$only"* ]] || continue
+  echo "== $(basename "$program")"
+  "$program"
+done
+for script in "$root"/bench/http*.sh; do
+  [[ $script == *"$only"* ]] || continue
+  echo "== $(basename "$script")"
+  SLUICE="$bin/sluice" "$script"
+done

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing for what you want to do.
+#
+#   tools/setup.sh [GROUP...]     groups of tools/packages.txt: build (default) bench lint fuzz
+#
+# Says nothing when nothing is missing. Needs root or sudo only when something is.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages_of() {  # The lines under [$1], without comments.
+  awk -v group="[$1]" '/^\[/ { on = ($0 == group); next } on && NF && !/^#/' tools/packages.txt
+}
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "setup: this is no Debian system, so nothing was installed. Sluice needs what these" >&2
+  echo "       Debian 12 packages hold: $(packages_of build | tr '\n' ' ')" >&2
+  exit 0  # The libraries may well be there; CMake says which one is not.
+fi
+
+wanted=()
+for group in "${@:-build}"; do
+  mapfile -t -O "${#wanted[@]}" wanted < <(packages_of "$group")
+done
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+  [[ $status == "install ok installed" ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: missing packages, and neither root nor sudo to install them. As root, run:" >&2
+    echo "       apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  root=(sudo)
+fi
+
+echo "setup: installing ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() {
+  "${root[@]}" apt-get update -q &&
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+if ! install >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  echo "setup: apt-get could not install: ${missing[*]}" >&2
+  echo "       Sluice is built on Debian 12 (bookworm); the packages are listed in tools/packages.txt." >&2
+  exit 1
+fi
