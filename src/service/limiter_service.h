@@ -1,61 +1,57 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "sluice/attribute.h"
-#include "sluice/decision.h"
-
-#include "base/clock.h"
 #include "rules/mode_overrides.h"
 #include "rules/rule_set.h"
+#include "service/decide_call.h"
+#include "service/operator_call.h"
 #include "service/service_metrics.h"
+#include "service/snapshot.h"
 #include "service/verdict.h"
 #include "store/key_store.h"
 
 namespace sluice::service {
 
-// One request on its way: owned by its sender, who reuses it; alive and unmoved until
-// OnVerdict(). Keeps its rule set alive while the store has it.
-class DecideCall : private store::CheckCall {
- public:
-  // In. The bytes that `attributes` views stay alive until OnVerdict().
-  Attributes attributes;
-  Cost cost;
-  bool peek = false;
-  using store::StoreCall::deadline;
-  // Out.
-  Verdict verdict;
-
-  // Called once, on the thread that sent the call, during Decide() or later. The last thing
-  // done with the call: the sender may reuse or destroy it here.
-  virtual void OnVerdict() noexcept = 0;
-
- private:
-  friend class LimiterService;
-  void OnAnswered() noexcept final;
-  // ... room reused from request to request
-};
-
-// Requests in, verdicts out. Thread-safe; decides nothing itself but which checks make a
-// request and how their answers make a verdict.
+// Requests in, verdicts out. Decides nothing itself but which checks make a request and how
+// their answers make a verdict. Thread-safe. `store` and `metrics` outlive it; it outlives
+// every call that it has not answered.
 class LimiterService {
  public:
   LimiterService(store::KeyStore& store, ServiceMetrics& metrics);
 
-  // Puts a new rule set (modes) in force at once; requests under way keep the old one whole.
+  // Puts a new rule set (modes) in force for every request that is handed in from now on;
+  // requests under way keep the old one whole. Until the first set no rule applies.
   void SetRules(std::shared_ptr<const rules::RuleSet> rules);
   void SetModes(rules::ModeOverrides modes);
+  // nullptr until the first SetRules().
   [[nodiscard]] std::shared_ptr<const rules::RuleSet> Rules() const;
+  [[nodiscard]] rules::ModeOverrides Modes() const;
 
-  // The requests of one turn of a loop.
+  // The requests of one turn of a loop: asked of the store together, each judged for itself.
   void Decide(std::span<DecideCall* const> batch);
+  void Decide(DecideCall& call) {
+    DecideCall* const one = &call;
+    Decide({&one, 1});
+  }
 
-  // Operator verbs over the rules that apply to `attributes` (a replay, an admin door). Each
-  // reports how many keys it touched; asynchronous like Decide.
-  // Refund(attributes, units), Reset(attributes), Release(rule id, key, hold).
+  // Gives `call.units` back to every rule that applies, whatever the rule's own `cost` says:
+  // an operator names the amount. Clamped, so a key never gets more than its whole quota.
+  void Refund(OperatorCall& call);
+  // Makes the key of every rule that applies fresh.
+  void Reset(OperatorCall& call);
+  void Release(ReleaseCall& call);
+
+ private:
+  template <class StoreVerb>
+  void ForEachRule(OperatorCall& call, StoreVerb verb);
+
+  store::KeyStore& store_;
+  ServiceMetrics& metrics_;
+  std::mutex publishing_;  // One change at a time: each builds on the snapshot before.
+  PublishedSnapshot published_;
 };
 
 }  // namespace sluice::service

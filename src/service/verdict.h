@@ -1,14 +1,11 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "sluice/attribute.h"
 #include "sluice/decision.h"
-#include "sluice/reason.h"
 #include "sluice/time.h"
 
 #include "rules/rule_set.h"
@@ -16,25 +13,27 @@
 
 namespace sluice::service {
 
-// One rule's part in a verdict.
+// One rule's part in a verdict. Pointers and views are good until OnVerdict() returns.
 struct RuleDecision {
   const rules::Rule* rule = nullptr;
-  core::Quota quota;  // The numbers it was judged by.
+  core::Quota quota;                     // The numbers it was judged by.
+  std::span<const core::KeyPart> parts;  // Whose; empty if a key attribute was missing.
   Decision decision;
   bool charged = false;
   store::HoldId hold = 0;
 };
 
-// The answer to one request: all or nothing over its enforced rules.
+// The answer to one request: all or nothing over its enforced rules. A rule that would have
+// allowed in a denied verdict shows allowed and uncharged.
 //
-// The numbers are those of one rule, the governing one: on a denial the denying rule with
-// the longest wait (never, then unknown, then numbers), else the enforced rule with the
-// least remaining; ties by declaration order.
+// The numbers are those of one rule, the governing one: see Governing().
 struct Verdict {
   bool allowed = true;
   int governing = -1;                   // Index in `decisions`; -1 where no enforced rule applies.
-  Duration wait{};                      // The longest wait of the enforced rules (shaping).
-  WallInstant now{};                    // The store's wall clock: absolute times are made from it.
+  Duration wait{};                      // The longest wait of the enforced rules (shaping); 0 on
+                                        // a denial, which queues nothing.
+  WallInstant now{};                    // The store's wall clock: absolute times are made from
+                                        // it. Unset where no store was asked.
   std::vector<RuleDecision> decisions;  // In declaration order, shadow rules among them.
   std::string request_error;  // Not empty: the request itself was wrong, nothing was decided.
 
@@ -42,5 +41,18 @@ struct Verdict {
     return governing < 0 ? nullptr : &decisions[static_cast<std::size_t>(governing)];
   }
 };
+
+// Which decision speaks for the verdict: on a denial the denying enforced rule with the
+// longest wait (never, then unknown, then numbers); else the enforced rule with the least
+// remaining of those that have a number: neither unlimited nor made without the store; only
+// where there is none, the first of these. Ties by declaration; shadow rules never. -1 if no
+// enforced rule is there. `allowed` must be what EnforcedAllow() says.
+[[nodiscard]] int Governing(std::span<const RuleDecision> decisions, bool allowed);
+
+// Whether no enforced rule denies.
+[[nodiscard]] bool EnforcedAllow(std::span<const RuleDecision> decisions);
+
+// The longest wait of the enforced rules.
+[[nodiscard]] Duration LongestWait(std::span<const RuleDecision> decisions);
 
 }  // namespace sluice::service

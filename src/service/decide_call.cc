@@ -1,0 +1,158 @@
+#include "service/decide_call.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "service/failure_policy.h"
+#include "service/turn.h"
+
+// The decision path: no allocation once warm, no lock, no log. tests/unit/service/
+// allocation_test.cc holds it to that.
+namespace sluice::service {
+
+namespace {
+
+// on_missing: deny, and a key attribute is absent. There is no key to ask about; nothing
+// that this request could wait for changes that.
+Decision DenyMissing(const core::Quota& quota) {
+  Decision decision;
+  decision.allowed = false;
+  decision.reason = Reason::kAttributeMissing;
+  decision.limit = quota.unlimited ? kUnlimited : quota.limit;
+  decision.retry_after = Decision::kNever;
+  return decision;
+}
+
+}  // namespace
+
+bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics) {
+  pin_ = &pin;
+  metrics_ = &metrics;
+  verdict.allowed = true;
+  verdict.governing = -1;
+  verdict.wait = Duration{};
+  verdict.now = WallInstant{};
+  verdict.decisions.clear();
+  verdict.request_error.clear();
+  checks_.clear();
+  answers_.clear();
+
+  const Snapshot& snapshot = *pin;
+  if (snapshot.rules == nullptr) {
+    return false;
+  }
+  if (Result<void> matched = snapshot.rules->Match(attributes, cost, snapshot.modes, matches_);
+      !matched) {
+    verdict.allowed = false;
+    verdict.request_error = std::move(matched.error().message);
+    return false;
+  }
+
+  bool refused = false;  // By a rule that needs an attribute which is not there.
+  for (const rules::AppliedRule& applied : matches_.applied()) {
+    if (applied.key_missing) {
+      refused |= !applied.shadow;
+      continue;
+    }
+    checks_.push_back({.key = {.rule = applied.rule->id,
+                               .formerly = applied.rule->formerly,
+                               .parts = applied.parts},
+                       .quota = applied.quota,
+                       .cost = applied.cost,
+                       .shadow = applied.shadow});
+  }
+  answers_.resize(checks_.size());
+  asked_.error = store::StoreError::kNone;
+  asked_.deadline = deadline;
+  asked_.checks = checks_;
+  asked_.answers = answers_;
+  asked_.peek = peek || refused;  // The refused charges nobody.
+  return !checks_.empty();
+}
+
+void DecideCall::Finish() noexcept {
+  if (verdict.request_error.empty()) {
+    MakeVerdict();
+  } else {
+    metrics_->CountRequest(RequestResult::kError);
+  }
+  Turn::Answered(*metrics_, turn_, started_);
+  SnapshotPin& pin = *pin_;
+  OnVerdict();  // The call may be gone now; what its verdict pointed to must not be before.
+  pin.Drop();
+}
+
+void DecideCall::MakeVerdict() {
+  const Snapshot& snapshot = **pin_;
+  if (snapshot.rules == nullptr) {
+    metrics_->CountRequest(RequestResult::kNoRule);
+    return;
+  }
+  if (!checks_.empty() && asked_.error == store::StoreError::kNone) {
+    verdict.now = asked_.now;
+  }
+  std::size_t next = 0;  // Of answers_, which leave out the rules without a key.
+  for (const rules::AppliedRule& applied : matches_.applied()) {
+    if (applied.key_missing) {
+      RuleDecision missing{.rule = applied.rule,
+                           .quota = applied.quota,
+                           .parts = {},
+                           .decision = DenyMissing(applied.quota)};
+      missing.decision.shadow = applied.shadow;
+      CountOutcome(missing, applied.shadow ? Outcome::kShadowDenied : Outcome::kDenied);
+      verdict.decisions.push_back(missing);
+    } else {
+      verdict.decisions.push_back(Answered(applied, answers_[next]));
+      ++next;
+    }
+  }
+  verdict.allowed = EnforcedAllow(verdict.decisions);
+  verdict.governing = Governing(verdict.decisions, verdict.allowed);
+  verdict.wait = verdict.allowed ? LongestWait(verdict.decisions) : Duration{};
+
+  if (peek) {
+    metrics_->CountRequest(RequestResult::kPeeked);
+    return;
+  }
+  for (const rules::Rule* skipped : matches_.skipped()) {
+    snapshot.counters[skipped->number]->Add(static_cast<std::size_t>(Outcome::kSkipped));
+  }
+  metrics_->CountRequest(!verdict.allowed            ? RequestResult::kDenied
+                         : verdict.decisions.empty() ? RequestResult::kNoRule
+                                                     : RequestResult::kAllowed);
+}
+
+RuleDecision DecideCall::Answered(const rules::AppliedRule& applied,
+                                  const store::CheckAnswer& answer) {
+  RuleDecision made{.rule = applied.rule,
+                    .quota = applied.quota,
+                    .parts = applied.parts,
+                    .decision = answer.decision,
+                    .charged = answer.charged,
+                    .hold = answer.hold};
+  Outcome outcome = Outcome::kAllowed;
+  if (asked_.error == store::StoreError::kNone && answer.error == store::StoreError::kNone) {
+    if (applied.shadow) {
+      outcome = made.decision.allowed ? Outcome::kShadowAllowed : Outcome::kShadowDenied;
+    } else {
+      outcome = made.decision.allowed ? Outcome::kAllowed : Outcome::kDenied;
+    }
+  } else {
+    const FailedCheck failed = DecideWithoutStore(applied.rule->on_store_error, applied.quota);
+    made.decision = failed.decision;
+    made.charged = false;
+    made.hold = 0;
+    outcome = failed.outcome;
+  }
+  made.decision.shadow = applied.shadow;
+  CountOutcome(made, outcome);
+  return made;
+}
+
+void DecideCall::CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept {
+  if (!peek) {
+    (**pin_).counters[decision.rule->number]->Add(static_cast<std::size_t>(outcome));
+  }
+}
+
+}  // namespace sluice::service

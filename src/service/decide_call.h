@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sluice/attribute.h"
+#include "sluice/decision.h"
+
+#include "rules/rule_set.h"
+#include "service/service_metrics.h"
+#include "service/snapshot.h"
+#include "service/verdict.h"
+#include "store/key_store.h"
+
+namespace sluice::service {
+
+// One request on its way through LimiterService::Decide(). Owned by its sender, who reuses
+// it from request to request, so that nothing is allocated once warm; alive and unmoved
+// from Decide() until OnVerdict(). One thread.
+class DecideCall {
+ public:
+  DecideCall() : asked_(*this) {}
+  DecideCall(const DecideCall&) = delete;
+  DecideCall& operator=(const DecideCall&) = delete;
+  virtual ~DecideCall() = default;
+
+  // In. The bytes that `attributes` views stay alive until OnVerdict().
+  Attributes attributes;
+  Cost cost;          // 0 to kMaxUnits: doors refuse what is not.
+  bool peek = false;  // The verdict of such a check, with what is left now; changes nothing.
+  store::StoreCall::Deadline deadline = store::StoreCall::Deadline::max();
+
+  // Out. What it points to is good until OnVerdict() returns.
+  Verdict verdict;
+
+  // Called once, on the thread that sent the call, during Decide() or later. The last thing
+  // done with the call: the sender may send it again or destroy it here.
+  virtual void OnVerdict() noexcept = 0;
+
+ private:
+  friend class LimiterService;
+
+  // The call's side towards the store.
+  class Asked final : public store::CheckCall {
+   public:
+    explicit Asked(DecideCall& call) : call_(&call) {}
+    void OnAnswered() noexcept override { call_->Finish(); }
+
+   private:
+    DecideCall* call_;
+  };
+
+  // Finds out what to ask. False if there is nothing to ask the store: then Finish() at once.
+  [[nodiscard]] bool Begin(SnapshotPin& pin, ServiceMetrics& metrics);
+  // Makes the verdict of what the store said, counts it, hands it over.
+  void Finish() noexcept;
+
+  void MakeVerdict();
+  // One store answer, or what stands for it where the store gave none.
+  [[nodiscard]] RuleDecision Answered(const rules::AppliedRule& applied,
+                                      const store::CheckAnswer& answer);
+  void CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept;
+
+  Asked asked_;
+  SnapshotPin* pin_ = nullptr;  // Held while the call is under way.
+  ServiceMetrics* metrics_ = nullptr;
+  std::uint64_t turn_ = 0;  // Which Decide() of this thread sent it: see turn.h.
+  std::chrono::steady_clock::time_point started_;
+  // Room, reused.
+  rules::Matches matches_;
+  std::vector<store::Check> checks_;
+  std::vector<store::CheckAnswer> answers_;
+};
+
+}  // namespace sluice::service

@@ -1,0 +1,124 @@
+#include "service/limiter_service.h"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "service/turn.h"
+
+namespace sluice::service {
+
+namespace {
+
+// How many requests the store is asked about at once; longer batches go in pieces. Twice
+// what hides the memory's latency, and small enough for the stack.
+constexpr std::size_t kAtOnce = 256;
+
+// `before`, with the renames that `rules` states. A chain a -> b -> c leads from both to c;
+// what leads to no rule in force is forgotten.
+std::unordered_map<std::string, std::string> Renames(
+    const std::unordered_map<std::string, std::string>& before, const rules::RuleSet& rules) {
+  std::unordered_map<std::string, std::string> now_by_old;
+  std::unordered_map<std::string, std::string> after;
+  for (const rules::Rule& rule : rules.rules()) {
+    if (!rule.formerly.empty()) {
+      now_by_old.emplace(rule.formerly, rule.id);
+    }
+  }
+  for (const auto& [old, id] : before) {
+    const auto renamed = now_by_old.find(id);
+    const std::string& now = renamed == now_by_old.end() ? id : renamed->second;
+    if (rules.Find(now) != nullptr) {
+      after.emplace(old, now);
+    }
+  }
+  for (const auto& [old, id] : now_by_old) {
+    after.insert_or_assign(old, id);
+  }
+  return after;
+}
+
+}  // namespace
+
+LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics)
+    : store_(store), metrics_(metrics) {}
+
+void LimiterService::SetRules(std::shared_ptr<const rules::RuleSet> rules) {
+  const std::lock_guard lock(publishing_);
+  auto next = std::make_shared<Snapshot>(*published_.Get());
+  next->counters = metrics_.ForRules(*rules);
+  next->renamed = Renames(next->renamed, *rules);
+  next->rules = std::move(rules);
+  published_.Publish(std::move(next));
+}
+
+void LimiterService::SetModes(rules::ModeOverrides modes) {
+  const std::lock_guard lock(publishing_);
+  auto next = std::make_shared<Snapshot>(*published_.Get());
+  next->modes = std::move(modes);
+  published_.Publish(std::move(next));
+}
+
+std::shared_ptr<const rules::RuleSet> LimiterService::Rules() const {
+  return published_.Get()->rules;
+}
+
+rules::ModeOverrides LimiterService::Modes() const {
+  return published_.Get()->modes;
+}
+
+void LimiterService::Decide(std::span<DecideCall* const> batch) {
+  const Turn turn(metrics_);
+  std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
+  std::size_t count = 0;
+  for (DecideCall* const call : batch) {
+    call->turn_ = turn.number();
+    call->started_ = turn.started();
+    if (!call->Begin(published_.Pin(), metrics_)) {
+      call->Finish();
+      continue;
+    }
+    asked[count++] = &call->asked_;
+    if (count == kAtOnce) {
+      store_.CheckMany(asked);
+      count = 0;
+    }
+  }
+  if (count != 0) {
+    store_.CheckMany({asked.data(), count});
+  }
+}
+
+void LimiterService::Release(ReleaseCall& call) {
+  auto snapshot = published_.Get();
+  const rules::Rule* rule = nullptr;
+  if (snapshot->rules != nullptr) {
+    rule = snapshot->rules->Find(call.rule);
+    if (rule == nullptr) {
+      const auto renamed = snapshot->renamed.find(std::string(call.rule));
+      rule = renamed == snapshot->renamed.end() ? nullptr : snapshot->rules->Find(renamed->second);
+    }
+  }
+  call.key.parts = call.parts;
+  if (rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency) {
+    // The hold is in the store under the old id until the key is touched under the new one.
+    call.key.rule = rule->id;
+    call.key.formerly = rule->id == call.rule ? std::string_view(rule->formerly) : call.rule;
+    call.quota = rule->quota;
+  } else {
+    // The rule is gone, or is of another kind by now. Its holds go on until they expire, and
+    // still are what the releaser says: which key they belong to depends on no number.
+    call.key.rule = call.rule;
+    call.key.formerly = {};
+    call.quota = core::Quota{.algorithm = core::Algorithm::kConcurrency,
+                             .limit = kMaxUnits,
+                             .ceiling = kMaxUnits,
+                             .window = std::chrono::milliseconds(1)};
+  }
+  call.kept_ = std::move(snapshot);
+  store_.Release(call);
+}
+
+}  // namespace sluice::service

@@ -1,0 +1,109 @@
+#include "service/operator_call.h"
+
+#include <utility>
+
+#include "service/limiter_service.h"
+
+namespace sluice::service {
+
+// One operator call under way: the store calls it was split into, and what their keys point
+// into.
+struct OperatorCall::Work {
+  std::shared_ptr<const Snapshot> snapshot;
+  rules::Matches matches;
+  std::vector<std::unique_ptr<store::StoreCall>> parts;
+  // One more than the store calls open while they are being sent, so that the last to be
+  // answered is not taken for the last of all.
+  std::size_t open = 1;
+};
+
+namespace {
+
+// A store call that reports to `done`.
+template <class StoreVerbCall, class Done>
+class Part final : public StoreVerbCall {
+ public:
+  explicit Part(Done done) : done_(std::move(done)) {}
+  void OnAnswered() noexcept override { done_(this->error); }
+
+ private:
+  Done done_;
+};
+
+}  // namespace
+
+OperatorCall::OperatorCall() = default;
+OperatorCall::~OperatorCall() = default;
+
+template <class StoreVerb>
+void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
+  call.touched = 0;
+  call.error = store::StoreError::kNone;
+  call.request_error.clear();
+  call.work_ = std::make_unique<OperatorCall::Work>();
+  OperatorCall::Work& work = *call.work_;
+  work.snapshot = published_.Get();
+
+  const auto close_one = [&call, &work] {
+    if (--work.open == 0) {
+      call.OnDone();  // The call may be gone now.
+    }
+  };
+  if (work.snapshot->rules != nullptr) {
+    // Cost 0: neither verb spends.
+    if (Result<void> matched = work.snapshot->rules->Match(call.attributes, Cost{.units = 0},
+                                                           work.snapshot->modes, work.matches);
+        !matched) {
+      call.request_error = std::move(matched.error().message);
+    } else {
+      const auto answered = [&call, close_one](store::StoreError error) {
+        if (error == store::StoreError::kNone) {
+          ++call.touched;
+        } else {
+          call.error = error;
+        }
+        close_one();
+      };
+      for (const rules::AppliedRule& applied : work.matches.applied()) {
+        if (!applied.key_missing) {
+          ++work.open;
+          verb(applied, answered, work.parts);
+        }
+      }
+    }
+  }
+  close_one();
+}
+
+void LimiterService::Refund(OperatorCall& call) {
+  ForEachRule(call, [this, units = call.units](const rules::AppliedRule& applied, auto answered,
+                                               auto& parts) {
+    auto part = std::make_unique<Part<store::RefundCall, decltype(answered)>>(answered);
+    store::RefundCall& refund = *part;
+    parts.push_back(std::move(part));
+    refund.key = {
+        .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    refund.quota = applied.quota;
+    refund.units = units;
+    store_.Refund(refund);
+  });
+}
+
+void LimiterService::Reset(OperatorCall& call) {
+  ForEachRule(call, [this](const rules::AppliedRule& applied, auto answered, auto& parts) {
+    auto part = std::make_unique<Part<store::ResetCall, decltype(answered)>>(answered);
+    store::ResetCall& reset = *part;
+    parts.push_back(std::move(part));
+    reset.key = {
+        .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    reset.quota = applied.quota;
+    store_.Reset(reset);
+  });
+}
+
+void ReleaseCall::OnAnswered() noexcept {
+  const std::shared_ptr<const void> kept = std::move(kept_);
+  OnDone();
+}
+
+}  // namespace sluice::service

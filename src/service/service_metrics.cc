@@ -1,0 +1,102 @@
+#include "service/service_metrics.h"
+
+#include <algorithm>
+
+namespace sluice::service {
+
+namespace {
+
+using telemetry::Exposition;
+using telemetry::Label;
+
+constexpr std::array<std::string_view, kOutcomes> kOutcomeNames{
+    "allowed", "denied",           "shadow_allowed",  "shadow_denied",
+    "skipped", "degraded_allowed", "degraded_denied", "degraded_local"};
+constexpr std::array<std::string_view, kRequestResults> kResultNames{"allowed", "denied", "no_rule",
+                                                                     "peeked", "error"};
+
+}  // namespace
+
+std::string_view NameOf(Outcome outcome) {
+  return kOutcomeNames[static_cast<std::size_t>(outcome)];
+}
+
+std::string_view NameOf(RequestResult result) {
+  return kResultNames[static_cast<std::size_t>(result)];
+}
+
+std::vector<ServiceMetrics::RuleCounters> ServiceMetrics::ForRules(const rules::RuleSet& rules) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, known] : known_) {
+    known.in_force = false;
+  }
+  std::vector<RuleCounters> counters;
+  counters.reserve(rules.rules().size());
+  for (const rules::Rule& rule : rules.rules()) {
+    const auto [at, is_new] = known_.try_emplace(rule.id);
+    if (is_new) {
+      at->second.counters = std::make_shared<telemetry::CounterGroup>();
+      order_.push_back(rule.id);
+    }
+    at->second.in_force = true;
+    counters.push_back(at->second.counters);
+  }
+  in_force_ = counters.size();
+
+  // The oldest of those that are gone make room; a request under way keeps its own alive.
+  std::size_t gone = known_.size() - in_force_;
+  std::erase_if(order_, [&](const std::string& id) {
+    const auto at = known_.find(id);
+    if (gone <= kRemembered || at->second.in_force) {
+      return false;
+    }
+    known_.erase(at);
+    --gone;
+    return true;
+  });
+  return counters;
+}
+
+std::uint64_t ServiceMetrics::Count(std::string_view rule, Outcome outcome) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = known_.find(std::string(rule));
+  return at == known_.end() ? 0 : at->second.counters->Read(static_cast<std::size_t>(outcome));
+}
+
+std::uint64_t ServiceMetrics::Count(RequestResult result) const noexcept {
+  return requests_.Read(static_cast<std::size_t>(result));
+}
+
+void ServiceMetrics::Write(Exposition& out) const {
+  out.Family("sluice_requests_total", "Requests by what became of them.",
+             Exposition::Type::kCounter);
+  for (std::size_t i = 0; i < kRequestResults; ++i) {
+    const Label label{.name = "result", .value = kResultNames[i]};
+    out.Sample("sluice_requests_total", {&label, 1}, requests_.Read(i));
+  }
+
+  const std::lock_guard lock(mutex_);
+  out.Family("sluice_decisions_total", "Decisions by rule and outcome; peeks are not counted.",
+             Exposition::Type::kCounter);
+  for (const std::string& id : order_) {
+    const telemetry::CounterGroup& counters = *known_.at(id).counters;
+    for (std::size_t i = 0; i < kOutcomes; ++i) {
+      const std::array labels{Label{.name = "rule", .value = id},
+                              Label{.name = "outcome", .value = kOutcomeNames[i]}};
+      out.Sample("sluice_decisions_total", labels, counters.Read(i));
+    }
+  }
+  out.Family("sluice_decide_duration_seconds", "From handing a request in to its verdict.",
+             Exposition::Type::kHistogram);
+  out.Samples("sluice_decide_duration_seconds", duration_.Read());
+  out.Family("sluice_rule_reloads_total", "Times that rules were loaded, the first one included.",
+             Exposition::Type::kCounter);
+  const Label ok{.name = "result", .value = "ok"};
+  const Label failed{.name = "result", .value = "failed"};
+  out.Sample("sluice_rule_reloads_total", {&ok, 1}, reloads_.Read(1));
+  out.Sample("sluice_rule_reloads_total", {&failed, 1}, reloads_.Read(0));
+  out.Family("sluice_rules", "Rules in force.", Exposition::Type::kGauge);
+  out.Sample("sluice_rules", {}, static_cast<std::uint64_t>(in_force_));
+}
+
+}  // namespace sluice::service

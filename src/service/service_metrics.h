@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sluice/time.h"
+
+#include "rules/rule_set.h"
+#include "telemetry/counter.h"
+#include "telemetry/exposition.h"
+#include "telemetry/histogram.h"
+#include "telemetry/registry.h"
+
+namespace sluice::service {
+
+// What became of one rule's check. Each evaluation counts once; peeks do not count.
+enum class Outcome : std::uint8_t {
+  kAllowed,
+  kDenied,
+  kShadowAllowed,
+  kShadowDenied,
+  kSkipped,          // Its `match` held, but a key attribute was absent: not evaluated.
+  kDegradedAllowed,  // The store did not answer; on_store_error: allow.
+  kDegradedDenied,   // ... deny.
+  kDegradedLocal,    // ... local.
+};
+inline constexpr std::size_t kOutcomes = 8;
+// All outcomes of one rule share a cache line for each thread.
+static_assert(kOutcomes == telemetry::CounterGroup::kWidth);
+
+// What became of one request.
+enum class RequestResult : std::uint8_t {
+  kAllowed,
+  kDenied,
+  kNoRule,  // Allowed, because no rule applies.
+  kPeeked,
+  kError,  // The request itself was wrong.
+};
+inline constexpr std::size_t kRequestResults = 5;
+
+[[nodiscard]] std::string_view NameOf(Outcome outcome);
+[[nodiscard]] std::string_view NameOf(RequestResult result);
+
+// What the service counts:
+//   sluice_decisions_total{rule,outcome}   sluice_requests_total{result}
+//   sluice_decide_duration_seconds         sluice_rule_reloads_total{result}
+//   sluice_rules
+// Labels are bounded by the rules in force: a rule keeps its counters over reloads, and
+// once it has left the rules they go when the next set comes, kRemembered of them apart.
+// Counting is safe from any thread and allocates nothing.
+class ServiceMetrics final : public telemetry::Source {
+ public:
+  using RuleCounters = std::shared_ptr<telemetry::CounterGroup>;
+  // How many rules that are gone still show their counts: enough for a rename or a rollback,
+  // and a bound for whoever makes up new ids all day.
+  static constexpr std::size_t kRemembered = 1'000;
+
+  // `time_decisions`: whether to fill the duration histogram; it costs two clock readings a
+  // batch.
+  explicit ServiceMetrics(bool time_decisions = true) : times_decisions_(time_decisions) {}
+
+  // The counters of `rules` by Rule::number: those that the ids had before, or new ones.
+  [[nodiscard]] std::vector<RuleCounters> ForRules(const rules::RuleSet& rules);
+
+  void CountRequest(RequestResult result) noexcept {
+    requests_.Add(static_cast<std::size_t>(result));
+  }
+  [[nodiscard]] bool times_decisions() const noexcept { return times_decisions_; }
+  // `times` requests had their verdict `duration` after they were handed in.
+  void RecordDecide(Duration duration, std::uint64_t times) noexcept {
+    duration_.Record(duration, times);
+  }
+  // Whoever loads rules says how it went, the first time included.
+  void CountReload(bool ok) noexcept { reloads_.Add(ok ? 1 : 0); }
+
+  // For tests and people who look: 0 for a rule never seen.
+  [[nodiscard]] std::uint64_t Count(std::string_view rule, Outcome outcome) const;
+  [[nodiscard]] std::uint64_t Count(RequestResult result) const noexcept;
+
+  void Write(telemetry::Exposition& out) const override;
+
+ private:
+  struct Known {
+    RuleCounters counters;
+    bool in_force = false;
+  };
+
+  const bool times_decisions_;
+  telemetry::CounterGroup requests_;
+  telemetry::CounterGroup reloads_;  // [0] failed, [1] ok.
+  telemetry::Histogram duration_;
+
+  mutable std::mutex mutex_;  // Guards all below.
+  std::unordered_map<std::string, Known> known_;
+  std::vector<std::string> order_;  // Ids as they first came: scrapes read alike.
+  std::size_t in_force_ = 0;
+};
+
+}  // namespace sluice::service

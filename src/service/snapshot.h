@@ -1,0 +1,80 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rules/mode_overrides.h"
+#include "rules/rule_set.h"
+#include "service/service_metrics.h"
+
+namespace sluice::service {
+
+// Everything that one request is decided by, immutable: whoever holds it sees one set of
+// rules with one set of modes, however many reloads come meanwhile.
+struct Snapshot {
+  std::shared_ptr<const rules::RuleSet> rules;  // nullptr: none yet, nothing applies.
+  rules::ModeOverrides modes;
+  std::vector<ServiceMetrics::RuleCounters> counters;  // By Rule::number.
+  // Old id to the id it goes by now, over all renames since the start. Whoever names a rule
+  // from memory (a hold granted before the rename) still finds it.
+  std::unordered_map<std::string, std::string> renamed;
+};
+
+// One thread's share in one snapshot. Only that thread touches it, so counting its users
+// costs no atomic operation: the one reference that all threads could fight over is taken
+// once per thread and snapshot, not once per request.
+class SnapshotPin {
+ public:
+  explicit SnapshotPin(std::shared_ptr<const Snapshot> snapshot) : snapshot_(std::move(snapshot)) {}
+
+  [[nodiscard]] const Snapshot& operator*() const { return *snapshot_; }
+  [[nodiscard]] const Snapshot* operator->() const { return snapshot_.get(); }
+
+  void Hold() { ++users_; }
+  // May delete this.
+  void Drop() {
+    if (--users_ == 0) {
+      delete this;
+    }
+  }
+
+ private:
+  ~SnapshotPin() = default;
+
+  std::shared_ptr<const Snapshot> snapshot_;
+  std::size_t users_ = 1;
+};
+
+// Where the snapshot in force is published.
+class PublishedSnapshot {
+ public:
+  PublishedSnapshot();
+  PublishedSnapshot(const PublishedSnapshot&) = delete;
+  PublishedSnapshot& operator=(const PublishedSnapshot&) = delete;
+
+  // In force for every Pin() that begins after this returns. Safe from any thread.
+  void Publish(std::shared_ptr<const Snapshot> snapshot);
+  [[nodiscard]] std::shared_ptr<const Snapshot> Get() const;
+
+  // The snapshot in force, held once for the caller, who must Drop() it on the same thread.
+  // Costs one load of a word that rarely changes; only the first call of a thread after a
+  // Publish() takes the lock and allocates. A thread that falls silent keeps the snapshot
+  // that it used last until it comes back or ends.
+  [[nodiscard]] SnapshotPin& Pin() const;
+
+ private:
+  const std::uint64_t serial_;  // Tells this publisher from any other that ever lived.
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Snapshot> current_;  // Guarded by mutex_.
+  // Written after current_ and under the lock; the acquire load in Pin() pairs with that
+  // release, though the lock that follows it would do: what matters is that it changes.
+  std::atomic<std::uint64_t> version_{1};
+};
+
+}  // namespace sluice::service

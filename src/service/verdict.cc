@@ -1,0 +1,60 @@
+#include "service/verdict.h"
+
+#include <algorithm>
+
+namespace sluice::service {
+
+namespace {
+
+bool HasNumber(const Decision& decision) {
+  return decision.limit != kUnlimited && !decision.degraded;
+}
+
+// Whether `candidate`, declared after `best`, says more about a denial.
+bool WaitsLonger(const Decision& candidate, const Decision& best) {
+  return candidate.retry_after > best.retry_after;  // kNever > kUnknown > every number.
+}
+
+// Whether `candidate`, declared after `best`, says more about what is left.
+bool LeavesLess(const Decision& candidate, const Decision& best) {
+  if (HasNumber(candidate) != HasNumber(best)) {
+    return HasNumber(candidate);
+  }
+  return HasNumber(candidate) && candidate.remaining < best.remaining;
+}
+
+}  // namespace
+
+int Governing(std::span<const RuleDecision> decisions, bool allowed) {
+  const Decision* best = nullptr;
+  int governing = -1;
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    const Decision& candidate = decisions[i].decision;
+    if (candidate.shadow || candidate.allowed != allowed) {
+      continue;
+    }
+    if (best == nullptr ||
+        (allowed ? LeavesLess(candidate, *best) : WaitsLonger(candidate, *best))) {
+      best = &candidate;
+      governing = static_cast<int>(i);
+    }
+  }
+  return governing;
+}
+
+bool EnforcedAllow(std::span<const RuleDecision> decisions) {
+  return std::ranges::all_of(
+      decisions, [](const RuleDecision& d) { return d.decision.shadow || d.decision.allowed; });
+}
+
+Duration LongestWait(std::span<const RuleDecision> decisions) {
+  Duration longest{};
+  for (const RuleDecision& d : decisions) {
+    if (!d.decision.shadow) {
+      longest = std::max(longest, d.decision.wait);
+    }
+  }
+  return longest;
+}
+
+}  // namespace sluice::service
