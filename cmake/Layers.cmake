@@ -17,6 +17,7 @@ function(sluice_add_layer name)
   target_include_directories(sluice_${name} ${scope} ${PROJECT_SOURCE_DIR}/include
                                                   ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(sluice_${name} ${scope} ${arg_LINKS})
+  set_target_properties(sluice_${name} PROPERTIES SLUICE_LINKS "${arg_LINKS}")
   foreach(layer IN LISTS arg_DEPENDS)
     target_link_libraries(sluice_${name} ${scope} sluice::${layer})
   endforeach()

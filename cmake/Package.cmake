@@ -1,0 +1,62 @@
+# What `cmake --install` lays down: libsluice.a with its public headers and CMake package,
+# the daemon, and its unit file.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# The layers that limit in process: no socket, no HTTP. One archive, so that users link one
+# thing and our layers stay our own business.
+set(SLUICE_LIBRARY_LAYERS base core rules telemetry store service)
+
+set(objects)
+set(links)
+foreach(layer IN LISTS SLUICE_LIBRARY_LAYERS)
+  get_target_property(type sluice_${layer} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    list(APPEND objects $<TARGET_OBJECTS:sluice_${layer}>)
+  endif()
+  get_target_property(layer_links sluice_${layer} SLUICE_LINKS)
+  if(layer_links)
+    list(APPEND links ${layer_links})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES links)
+
+add_library(sluice_library STATIC ${objects})
+add_library(sluice::sluice ALIAS sluice_library)
+set_target_properties(sluice_library PROPERTIES OUTPUT_NAME sluice EXPORT_NAME sluice
+                                                LINKER_LANGUAGE CXX)
+target_compile_features(sluice_library INTERFACE cxx_std_20)
+target_include_directories(sluice_library INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+target_link_libraries(sluice_library INTERFACE tl::expected PRIVATE ${links})
+
+install(TARGETS sluice_library EXPORT sluiceTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sluice
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sluiceConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/sluiceConfig.cmake
+                              INSTALL_DESTINATION ${package})
+# Before 1.0 a minor version may change the API.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package})
+install(FILES ${PROJECT_BINARY_DIR}/sluiceConfig.cmake
+              ${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindXxhash.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindRe2.cmake
+        DESTINATION ${package})
+
+if(TARGET sluice)
+install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+# The unit names the daemon by its full path, which is known only when installing.
+install(CODE "
+  set(SLUICE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+  set(SLUICE_DOCDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+  configure_file(\"${PROJECT_SOURCE_DIR}/packaging/sluice.service.in\"
+                 \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/sluice.service\" @ONLY)")
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
