@@ -13,6 +13,7 @@
 
 #include "core/key.h"
 #include "core/quota.h"
+#include "rules/findings.h"
 #include "rules/mode_overrides.h"
 #include "rules/rule.h"
 
@@ -22,12 +23,10 @@ namespace sluice::rules {
 struct SourceText {
   std::string name;  // Becomes Rule::source and the file part of every Place.
   std::string text;  // YAML (JSON is YAML).
-};
-
-// What building found out. A set with errors is not built; warnings do not stop it.
-struct Findings {
-  std::vector<Error> errors;
-  std::vector<Error> warnings;
+  // The daemon's configuration, which holds rules beside sections of its own (listeners, store,
+  // table, rule_sources): those are left to their reader, `rules` may be absent, and an empty
+  // text is no error.
+  bool is_configuration = false;
 };
 
 // One rule that applies to one request, resolved: plan or override chosen, cost known, key
@@ -51,7 +50,8 @@ class Matches {
   Matches& operator=(Matches&&) noexcept;
 
   [[nodiscard]] std::span<const AppliedRule> applied() const;  // In declaration order.
-  // Rules whose `match` holds but that were skipped because a key attribute is absent.
+  // Rules whose `match` holds but that were skipped because a key attribute is absent; shadow
+  // rules also where the request is wrong for them (a shadow rule fails no request). Any order.
   [[nodiscard]] std::span<const Rule* const> skipped() const;
 
  private:
@@ -74,11 +74,14 @@ class RuleSet {
                                                             const RuleSet* running,
                                                             Findings& findings);
 
-  // Which rules apply to `request`, with `cost` as the call's own cost (0..kMaxUnits). Modes
-  // are those of `modes`; a rule that is off is not listed, and what it or a shadow rule
-  // replaces stays in force. Errors (of the request, for its sender to read): an attribute
-  // that a rule's `cost` names is absent or no number; a key value above kMaxValueBytes; an
-  // ip attribute that is no address.
+  // Which rules apply to `request`, with `cost` as the call's own cost (0..kMaxUnits). Of an
+  // attribute given twice the last counts. Modes are those of `modes`; a rule that is off is not
+  // listed, and what it or a shadow rule replaces stays in force. Errors (of the request, for its
+  // sender to read, only where an enforced rule is concerned): an attribute that a rule's `cost`
+  // names is absent or no number; a key value above kMaxValueBytes; an ip attribute that is no
+  // address. Allocates nothing once `matches` is warm, but on errors and for attributes that
+  // more than four regexes are written for (rules/regex_index.h); bench/match_bench.cc and
+  // tests/unit/rules/match_allocation_test.cc hold that. Safe from any thread.
   Result<void> Match(Attributes request, Cost cost, const ModeOverrides& modes,
                      Matches& matches) const;
 
@@ -86,8 +89,9 @@ class RuleSet {
   struct Explanation {
     const Rule* rule = nullptr;
     bool applies = false;
-    std::string
-        why;  // "match endpoint: /login is /pay", "plan enterprise", "replaced by login" ...
+    bool shadow = false;
+    std::string why;  // "match endpoint: /login, and it is /pay", "replaced by login" ...
+    std::string key;  // "user_id=u_42", where it applies.
     core::Quota quota;
     Cost cost;
   };
@@ -98,9 +102,10 @@ class RuleSet {
   [[nodiscard]] const Rule* Find(std::string_view id) const;
 
  private:
+  friend class RuleSetBuilder;
   struct Index;
   explicit RuleSet(std::unique_ptr<Index> index);
-  std::unique_ptr<Index> index_;
+  std::unique_ptr<const Index> index_;
 };
 
 }  // namespace sluice::rules

@@ -1,0 +1,91 @@
+#include "rules/attribute_table.h"
+
+namespace sluice::rules {
+
+bool AttributeTable::Declare(const std::string& name, AttributeKind kind) {
+  return declared_.try_emplace(name, kind).first->second == kind;
+}
+
+AttributeKind AttributeTable::KindOf(std::string_view name) const {
+  const auto found = declared_.find(name);
+  if (found != declared_.end()) {
+    return found->second;
+  }
+  return {name == "ip" ? core::AttributeType::kIp : core::AttributeType::kText, {}};
+}
+
+AttributeId AttributeTable::Intern(std::string_view name) {
+  if (const auto found = ids_.find(name); found != ids_.end()) {
+    return found->second;
+  }
+  const auto id = static_cast<AttributeId>(entries_.size());
+  entries_.push_back({std::string(name), KindOf(name)});
+  ids_.emplace(std::string(name), id);
+  return id;
+}
+
+std::optional<AttributeId> AttributeTable::Find(std::string_view name) const {
+  const auto found = ids_.find(name);
+  return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void BoundAttribute::Bind(std::string_view value, const AttributeKind& kind) {
+  value_ = value;
+  kind_ = &kind;
+  address_known_ = false;
+  text_.size = 0;
+  key_text_.size = 0;
+}
+
+const std::optional<IpAddress>& BoundAttribute::address() const {
+  if (!address_known_) {
+    address_ = IpAddress::Parse(value_);
+    address_known_ = true;
+  }
+  return address_;
+}
+
+std::string_view BoundAttribute::text() const {
+  if (!kind_->is_ip() || !address().has_value()) {
+    return value_;
+  }
+  if (text_.size == 0) {
+    text_ = address_->Text();
+  }
+  return text_.view();
+}
+
+std::string_view BoundAttribute::key_text() const {
+  if (!kind_->is_ip() || !address().has_value()) {
+    return value_;
+  }
+  if (key_text_.size == 0) {
+    key_text_ = kind_->grouping.KeyText(*address_);
+  }
+  return key_text_.view();
+}
+
+void BoundRequest::Start(const AttributeTable& table) {
+  if (slots_.size() < table.size()) {
+    slots_.resize(table.size());
+    present_.reserve(table.size());
+  }
+  present_.clear();
+  ++generation_;
+}
+
+void BoundRequest::Bind(const AttributeTable& table, std::string_view name,
+                        std::string_view value) {
+  const auto id = table.Find(name);
+  if (!id.has_value()) {
+    return;
+  }
+  Slot& slot = slots_[*id];
+  if (slot.generation != generation_) {
+    slot.generation = generation_;
+    present_.push_back(*id);
+  }
+  slot.bound.Bind(value, table.kind(*id));
+}
+
+}  // namespace sluice::rules

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <re2/re2.h>
+
+#include "rules/attribute_table.h"
+#include "rules/ip_address.h"
+
+namespace sluice::rules {
+
+// One accepted value of an attribute: a text, a prefix, a pattern, a block of addresses.
+struct Pattern {
+  enum class Kind : std::uint8_t { kExact, kPrefix, kRegex, kCidr };
+
+  Kind kind = Kind::kExact;
+  std::string text;  // The text, the prefix without its star, the expression, the block.
+  IpPrefix cidr;
+  std::shared_ptr<const re2::RE2> regex;  // Anchored at both ends by how it is asked.
+
+  [[nodiscard]] bool Holds(const BoundAttribute& value) const;
+  // Whether every value that `other` accepts is sure to be accepted here. "No" may be wrong
+  // (two regexes are not compared), "yes" never is.
+  [[nodiscard]] bool Covers(const Pattern& other) const;
+  // Whether it is sure that no value is accepted by both.
+  [[nodiscard]] bool Excludes(const Pattern& other) const;
+  // As in the file: /login, /v1/*, {regex: ...}, {cidr: ...}.
+  [[nodiscard]] std::string Text() const;
+};
+
+// One attribute and the values that it may have: any of them will do. An absent attribute
+// fulfils nothing.
+struct Condition {
+  AttributeId attribute = 0;
+  std::vector<Pattern> any_of;
+
+  [[nodiscard]] bool Holds(const BoundRequest& request) const;
+  [[nodiscard]] bool Covers(const Condition& other) const;
+  [[nodiscard]] bool Excludes(const Condition& other) const;
+  [[nodiscard]] std::string Text() const;
+};
+
+// All of them must hold; at most one per attribute.
+using Conditions = std::vector<Condition>;
+
+[[nodiscard]] bool AllHold(const Conditions& conditions, const BoundRequest& request);
+// "endpoint: /login, method: POST".
+[[nodiscard]] std::string TextOf(const Conditions& conditions, const AttributeTable& attributes);
+
+}  // namespace sluice::rules

@@ -1,0 +1,61 @@
+#include "rules/continuity.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/calendar.h"
+#include "rules/value_reader.h"
+
+namespace sluice::rules {
+
+namespace {
+
+std::string WindowText(const core::Quota& quota) {
+  return quota.calendar != nullptr ? std::string(quota.calendar->shape())
+                                   : DurationText(quota.window);
+}
+
+std::string KeyText(const Rule& rule) {
+  std::string text;
+  for (const KeyAttribute& attribute : rule.key) {
+    text += '{' + attribute.name + (attribute.type == core::AttributeType::kIp ? " (ip)}" : "}");
+  }
+  return text.empty() ? "one shared key" : text;
+}
+
+std::string Change(std::string_view what, const std::string& before, const std::string& next) {
+  return "its " + std::string(what) + " was " + before + " and is " + next;
+}
+
+}  // namespace
+
+std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool groupings_differ) {
+  const core::Quota& was = before.quota;
+  const core::Quota& is = next.quota;
+  if (was.algorithm != is.algorithm) {
+    return Change("algorithm", std::string(core::NameOf(was.algorithm)),
+                  std::string(core::NameOf(is.algorithm)));
+  }
+  const bool same_key =
+      std::equal(before.key.begin(), before.key.end(), next.key.begin(), next.key.end(),
+                 [](const auto& a, const auto& b) { return a.name == b.name && a.type == b.type; });
+  if (!same_key) {
+    return Change("key", KeyText(before), KeyText(next));
+  }
+  if (groupings_differ) {
+    return "its addresses are grouped by another prefix";
+  }
+  // An unlimited rule may have no window, and keeps no state under its own numbers.
+  const bool windowless =
+      (was.unlimited && WindowText(was) == "0ns") || (is.unlimited && WindowText(is) == "0ns");
+  if (is.algorithm != core::Algorithm::kConcurrency && !windowless &&
+      WindowText(was) != WindowText(is)) {
+    return Change("window", WindowText(was), WindowText(is));
+  }
+  if (is.algorithm == core::Algorithm::kSlidingWindow && was.segments != is.segments) {
+    return Change("segments", std::to_string(was.segments), std::to_string(is.segments));
+  }
+  return std::nullopt;
+}
+
+}  // namespace sluice::rules

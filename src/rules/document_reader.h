@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rules/attribute_table.h"
+#include "rules/findings.h"
+#include "rules/rule_reader.h"
+#include "rules/yaml_tree.h"
+
+namespace sluice::rules {
+
+inline constexpr std::size_t kMaxRules = 100'000;
+
+// One source's document, read in two steps, because a type that one source declares holds for
+// the rules of all.
+class DocumentReader {
+ public:
+  // `is_configuration`: the source is the daemon's configuration, whose other sections are read
+  // elsewhere and which need not have rules.
+  DocumentReader(const YamlNode& root, bool is_configuration, Reporter report)
+      : root_(root), is_configuration_(is_configuration), report_(std::move(report)) {}
+
+  // First step: top-level fields, and the types of attributes.
+  void ReadAttributes(AttributeTable& attributes);
+  // Second step, once every source went through the first.
+  void ReadRules(AttributeTable& attributes, CalendarShelf& calendars,
+                 std::vector<RuleDraft>& drafts);
+
+ private:
+  void ReadAttribute(const YamlNode& name, const YamlNode& value, AttributeTable& attributes);
+
+  const YamlNode& root_;
+  bool is_configuration_;
+  Reporter report_;
+};
+
+}  // namespace sluice::rules

@@ -1,0 +1,130 @@
+#include "rules/ip_address.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+
+#include <arpa/inet.h>
+
+namespace sluice::rules {
+
+namespace {
+
+constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr int kMappedBits = 96;
+
+bool IsPort(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// inet_pton over a view. With `unmapped` false a mapped address stays IPv6.
+std::optional<IpAddress> ParseBare(std::string_view text, bool v6, bool unmap) {
+  std::array<char, INET6_ADDRSTRLEN + 1> terminated{};
+  if (text.empty() || text.size() >= terminated.size() || text.find('\0') != text.npos) {
+    return std::nullopt;
+  }
+  std::memcpy(terminated.data(), text.data(), text.size());
+  IpAddress address;
+  address.v6 = v6;
+  if (inet_pton(v6 ? AF_INET6 : AF_INET, terminated.data(), address.bytes.data()) != 1) {
+    return std::nullopt;
+  }
+  if (v6 && unmap && std::equal(kMapped.begin(), kMapped.end(), address.bytes.begin())) {
+    IpAddress v4;
+    std::copy_n(address.bytes.begin() + kMapped.size(), 4, v4.bytes.begin());
+    return v4;
+  }
+  return address;
+}
+
+void Append(IpText& text, std::string_view more) {
+  std::memcpy(text.bytes.data() + text.size, more.data(), more.size());
+  text.size = static_cast<std::uint8_t>(text.size + more.size());
+}
+
+}  // namespace
+
+std::optional<IpAddress> IpAddress::Parse(std::string_view text) {
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == text.npos) {
+      return std::nullopt;
+    }
+    const std::string_view rest = text.substr(end + 1);
+    if (!rest.empty() && !(rest.front() == ':' && IsPort(rest.substr(1)))) {
+      return std::nullopt;
+    }
+    return ParseBare(text.substr(1, end - 1), true, true);
+  }
+  const std::size_t colon = text.find(':');
+  if (colon == text.npos) {
+    return ParseBare(text, false, true);
+  }
+  if (text.find(':', colon + 1) != text.npos) {
+    return ParseBare(text, true, true);
+  }
+  return IsPort(text.substr(colon + 1)) ? ParseBare(text.substr(0, colon), false, true)
+                                        : std::nullopt;
+}
+
+IpAddress IpAddress::Masked(int prefix) const {
+  IpAddress masked = *this;
+  for (std::size_t i = 0; i < masked.bytes.size(); ++i) {
+    const int kept = std::clamp(prefix - (static_cast<int>(i) * 8), 0, 8);
+    masked.bytes[i] = static_cast<std::uint8_t>(masked.bytes[i] & (0xff00 >> kept));
+  }
+  return masked;
+}
+
+IpText IpAddress::Text() const {
+  IpText text;
+  inet_ntop(v6 ? AF_INET6 : AF_INET, bytes.data(), text.bytes.data(),
+            static_cast<socklen_t>(text.bytes.size()));
+  text.size = static_cast<std::uint8_t>(std::strlen(text.bytes.data()));
+  return text;
+}
+
+std::optional<IpPrefix> IpPrefix::Parse(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::string_view address_text = text.substr(0, slash);
+  const bool v6 = address_text.find(':') != text.npos;
+  const auto address = ParseBare(address_text, v6, false);
+  if (!address.has_value()) {
+    return std::nullopt;
+  }
+  IpPrefix prefix{*address, address->bits()};
+  if (slash != text.npos) {
+    const std::string_view digits = text.substr(slash + 1);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), prefix.length);
+    if (error != std::errc() || end != digits.data() + digits.size() || digits.size() > 3 ||
+        prefix.length < 0 || prefix.length > address->bits()) {
+      return std::nullopt;
+    }
+  }
+  if (v6 && prefix.length >= kMappedBits) {
+    if (const auto v4 = ParseBare(address_text, true, true); !v4->v6) {
+      return IpPrefix{*v4, prefix.length - kMappedBits};
+    }
+  }
+  return prefix;
+}
+
+IpText IpPrefix::Text() const {
+  IpText text = network.Text();
+  std::array<char, 4> digits{};
+  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), length).ptr;
+  Append(text, "/");
+  Append(text, {digits.data(), static_cast<std::size_t>(end - digits.data())});
+  return text;
+}
+
+IpText IpGrouping::KeyText(const IpAddress& address) const {
+  const int length = address.v6 ? v6_prefix : v4_prefix;
+  const IpPrefix block{address.Masked(length), length};
+  return !address.v6 && length == 32 ? block.network.Text() : block.Text();
+}
+
+}  // namespace sluice::rules

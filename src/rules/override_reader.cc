@@ -1,0 +1,127 @@
+#include "rules/override_reader.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rules/fields.h"
+#include "rules/rule_reader.h"
+
+namespace sluice::rules {
+
+namespace {
+
+// "a\:b:c" is a:b and c. nullopt for a lone '\' at the end or before anything but ':' and '\'.
+std::optional<std::vector<std::string>> SplitKey(std::string_view text) {
+  std::vector<std::string> parts(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':') {
+      parts.emplace_back();
+    } else if (text[i] != '\\') {
+      parts.back() += text[i];
+    } else if (i + 1 < text.size() && (text[i + 1] == ':' || text[i + 1] == '\\')) {
+      parts.back() += text[++i];
+    } else {
+      return std::nullopt;
+    }
+  }
+  return parts;
+}
+
+// The text that a key has for the address or block `text`; "" after noting a problem.
+std::string CanonicalIp(const YamlNode& at, const std::string& text, const IpGrouping& grouping,
+                        Reporter& report) {
+  if (const auto address = IpAddress::Parse(text); address.has_value()) {
+    return std::string(grouping.KeyText(*address).view());
+  }
+  const auto block = IpPrefix::Parse(text);
+  if (!block.has_value()) {
+    report.Fail(at, "overrides: " + text + " is no address");
+    return "";
+  }
+  const int length = block->network.v6 ? grouping.v6_prefix : grouping.v4_prefix;
+  if (block->length != length || block->HasHostBits()) {
+    report.Fail(at, "overrides: " + text + " is no key: addresses are grouped by /" +
+                        std::to_string(length) + ", as in " +
+                        std::string(grouping.KeyText(block->network).view()));
+    return "";
+  }
+  return std::string(grouping.KeyText(block->network).view());
+}
+
+}  // namespace
+
+void AppendKeyPart(std::string& text, std::string_view value, bool first) {
+  if (!first) {
+    text += ':';
+  }
+  for (const char c : value) {
+    if (c == ':' || c == '\\') {
+      text += '\\';
+    }
+    text += c;
+  }
+}
+
+void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
+                   const AttributeTable& attributes, QuotaReader& quotas, Reporter& report,
+                   OverrideTable& table) {
+  if (!node.is_map()) {
+    report.Fail(node,
+                "overrides must be a map from key value to numbers, as in u_42: {rate: 5000}");
+    return;
+  }
+  if (node.pair_count() > kMaxOverrides) {
+    report.Fail(node, "more than " + std::to_string(kMaxOverrides) + " overrides");
+    return;
+  }
+  if (key.empty() && node.pair_count() > 0) {
+    report.Fail(node, "overrides go by key value, and key_pattern names no attribute");
+    return;
+  }
+  table.reserve(node.pair_count());
+  for (std::size_t i = 0; i < node.pair_count(); ++i) {
+    const YamlNode& name = node.key(i);
+    if (!node.value(i).is_map()) {
+      report.Fail(node.value(i), "an override is a map, as in {rate: 5000}");
+      continue;
+    }
+    const auto numbers = quotas.ReadChange(Fields(node.value(i)), "override");
+    if (!name.is_text()) {
+      continue;  // Noted by the tree.
+    }
+    std::optional<std::vector<std::string>> parts;
+    if (key.size() == 1) {
+      parts.emplace(1, name.text);
+    } else {
+      parts = SplitKey(name.text);
+    }
+    if (!parts.has_value() || parts->size() != key.size()) {
+      report.Fail(name, "overrides: " + name.text + " is no key of " + std::to_string(key.size()) +
+                            " values: join them by ':' and write \\: and \\\\ for ':' and '\\' in "
+                            "a value");
+      continue;
+    }
+    std::string text;
+    bool good = true;
+    for (std::size_t part = 0; part < key.size() && good; ++part) {
+      const AttributeKind& kind = attributes.kind(key[part]);
+      std::string value = (*parts)[part];
+      if (kind.is_ip()) {
+        value = CanonicalIp(name, value, kind.grouping, report);
+        good = !value.empty();
+      }
+      if (key.size() == 1) {
+        text = std::move(value);
+      } else {
+        AppendKeyPart(text, value, part == 0);
+      }
+    }
+    if (good && numbers.has_value() && !table.try_emplace(text, *numbers).second) {
+      report.Fail(name, "overrides: " + name.text + " is the same key as an earlier one (" + text +
+                            "): one of them must go");
+    }
+  }
+}
+
+}  // namespace sluice::rules

@@ -1,0 +1,383 @@
+#include "rules/quota_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "rules/spelling.h"
+#include "rules/value_reader.h"
+
+namespace sluice::rules {
+
+namespace {
+
+using core::Algorithm;
+using core::CalendarUnit;
+
+constexpr std::array<std::string_view, core::kAlgorithmCount> kAlgorithms{
+    "fixed_window",   "sliding_window_log", "sliding_window_counter",
+    "sliding_window", "token_bucket",       "gcra",
+    "leaky_bucket",   "concurrency"};
+
+// Which field belongs to which algorithms: the one table of it. `limit` is everyone's as the
+// word unlimited; what a number there means is judged where it is read.
+struct Ownership {
+  std::string_view field;
+  bool (*belongs)(Algorithm);
+  std::string_view owners;
+};
+constexpr std::array kOwnership{
+    Ownership{"rate", core::IsBucket, "token_bucket, gcra and leaky_bucket"},
+    Ownership{"burst", core::IsBucket, "token_bucket, gcra and leaky_bucket"},
+    Ownership{"window", [](Algorithm a) { return a != Algorithm::kConcurrency; },
+              "all but concurrency, which has hold_ttl"},
+    Ownership{"unit", [](Algorithm a) { return a != Algorithm::kConcurrency; },
+              "all but concurrency, which has hold_ttl"},
+    Ownership{"time_zone", [](Algorithm a) { return a == Algorithm::kFixedWindow; },
+              "fixed_window"},
+    Ownership{"anchor", [](Algorithm a) { return a == Algorithm::kFixedWindow; }, "fixed_window"},
+    Ownership{"segments", [](Algorithm a) { return a == Algorithm::kSlidingWindow; },
+              "sliding_window"},
+    Ownership{"strict", [](Algorithm a) { return a == Algorithm::kSlidingWindow; },
+              "sliding_window"},
+    Ownership{"shape", [](Algorithm a) { return a == Algorithm::kLeakyBucket; }, "leaky_bucket"},
+    Ownership{"hold_ttl", [](Algorithm a) { return a == Algorithm::kConcurrency; }, "concurrency"},
+    Ownership{"reserve", [](Algorithm a) { return a == Algorithm::kConcurrency; }, "concurrency"},
+};
+
+std::optional<CalendarUnit> CalendarWord(std::string_view text) {
+  if (text == "day") {
+    return CalendarUnit::kDay;
+  }
+  if (text == "week") {
+    return CalendarUnit::kWeek;
+  }
+  if (text == "month") {
+    return CalendarUnit::kMonth;
+  }
+  if (text == "year") {
+    return CalendarUnit::kYear;
+  }
+  return std::nullopt;
+}
+
+constexpr std::array<std::string_view, 5> kUnitWords{"second", "minute", "hour", "day", "week"};
+constexpr std::array<Duration, 5> kUnitLengths{std::chrono::seconds(1), std::chrono::minutes(1),
+                                               std::chrono::hours(1), std::chrono::hours(24),
+                                               std::chrono::hours(24 * 7)};
+
+std::string NameText(Algorithm algorithm) {
+  return std::string(core::NameOf(algorithm));
+}
+
+}  // namespace
+
+const core::Calendar* CalendarShelf::Keep(core::Calendar calendar) {
+  for (const auto& kept : calendars_) {
+    if (kept->shape() == calendar.shape()) {
+      return kept.get();
+    }
+  }
+  calendars_.push_back(std::make_unique<core::Calendar>(std::move(calendar)));
+  return calendars_.back().get();
+}
+
+std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
+  stated_burst_.reset();
+  reserves_.clear();
+  base_.reset();
+  window_faulty_ = false;
+  const YamlNode* word = rule.Get("algorithm");
+  if (word == nullptr) {
+    report_.Fail(rule.map(), "algorithm is missing: write " + OneOf(kAlgorithms));
+    return std::nullopt;
+  }
+  const auto index = ReadWord(*word, "algorithm", kAlgorithms, report_);
+  if (!index.has_value()) {
+    return std::nullopt;
+  }
+  core::Quota quota;
+  quota.algorithm = *core::AlgorithmNamed(kAlgorithms[*index]);
+  RejectForeign(rule, quota.algorithm);
+  const Stated stated = ReadStated(rule, quota.algorithm);
+  ReadWindow(rule, quota);
+  if (const YamlNode* node = rule.Get("segments"); node != nullptr) {
+    if (const auto segments = ReadUnits(*node, "segments", report_); segments.has_value()) {
+      if (*segments < 1 || *segments > core::kMaxSegments) {
+        report_.Fail(*node, "segments is " + node->text + ": write 1 to " +
+                                std::to_string(core::kMaxSegments));
+      } else {
+        quota.segments = static_cast<std::uint8_t>(*segments);
+      }
+    }
+  }
+  if (const YamlNode* node = rule.Get("strict"); node != nullptr) {
+    quota.strict = ReadBool(*node, "strict", report_).value_or(false);
+  }
+  if (const YamlNode* node = rule.Get("shape"); node != nullptr) {
+    quota.shape = ReadBool(*node, "shape", report_).value_or(false);
+  }
+  if (const YamlNode* node = rule.Get("reserve"); node != nullptr) {
+    ReadReserves(*node);
+  }
+  // A later Apply() for a plan must not see the rule's own burst as the default burst.
+  const bool good = Apply(rule, stated, quota);
+  stated_burst_ = stated.burst;
+  base_ = quota;
+  // What a plan says is then read for its own problems only.
+  window_faulty_ |= !good && !stated.unlimited;
+  return good ? base_ : std::nullopt;
+}
+
+std::optional<Numbers> QuotaReader::ReadChange(const Fields& fields, std::string_view what) {
+  static constexpr std::array<std::string_view, 3> kOverride{"limit", "rate", "burst"};
+  static constexpr std::array<std::string_view, 4> kPlan{"match", "limit", "rate", "burst"};
+  if (what == "plan") {
+    fields.RejectUnknown(kPlan, what, report_);
+  } else {
+    fields.RejectUnknown(kOverride, what, report_);
+  }
+  if (!base_.has_value()) {
+    return std::nullopt;
+  }
+  core::Quota quota = *base_;
+  const Stated stated = ReadStated(fields, quota.algorithm);
+  if (stated.faulty) {
+    return std::nullopt;
+  }
+  if (!stated.unlimited && !stated.limit && !stated.rate && !stated.burst) {
+    report_.Fail(fields.map(), "this " + std::string(what) + " changes nothing: give it " +
+                                   (core::IsBucket(quota.algorithm) ? "rate or burst" : "limit"));
+    return std::nullopt;
+  }
+  if (!Apply(fields, stated, quota)) {
+    return std::nullopt;
+  }
+  return Numbers{quota.unlimited, quota.limit, quota.rate};
+}
+
+QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algorithm) {
+  Stated stated;
+  const bool bucket = core::IsBucket(algorithm);
+  if (const YamlNode* node = fields.Get("limit"); node != nullptr) {
+    if (node->is_text() && node->text == "unlimited") {
+      stated.unlimited = true;
+    } else if (bucket) {
+      report_.Fail(fields.KeyOf("limit"), "limit is no field of " + NameText(algorithm) +
+                                              ": write rate and burst, or limit: unlimited");
+      stated.faulty = true;
+    } else {
+      stated.limit = ReadUnits(*node, "limit", report_);
+      stated.faulty |= !stated.limit.has_value();
+    }
+  }
+  for (const auto& [name, target] :
+       {std::pair{"rate", &stated.rate}, std::pair{"burst", &stated.burst}}) {
+    if (const YamlNode* node = fields.Get(name); node != nullptr) {
+      if (!bucket) {
+        report_.Fail(fields.KeyOf(name), std::string(name) + " is no field of " +
+                                             NameText(algorithm) + ": write limit");
+        stated.faulty = true;
+      } else {
+        *target = ReadUnits(*node, name, report_);
+        stated.faulty |= !target->has_value();
+      }
+    }
+  }
+  return stated;
+}
+
+void QuotaReader::RejectForeign(const Fields& rule, Algorithm algorithm) {
+  for (const Ownership& row : kOwnership) {
+    // rate and burst are judged by ReadStated, for plans and overrides too.
+    if (row.field != "rate" && row.field != "burst" && rule.Get(row.field) != nullptr &&
+        !row.belongs(algorithm)) {
+      report_.Fail(rule.KeyOf(row.field), std::string(row.field) + " is no field of " +
+                                              NameText(algorithm) + ": it belongs to " +
+                                              std::string(row.owners));
+      window_faulty_ = true;
+    }
+  }
+}
+
+void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
+  if (quota.algorithm == Algorithm::kConcurrency) {
+    if (const YamlNode* node = rule.Get("hold_ttl"); node != nullptr) {
+      const auto ttl = ReadDuration(*node, "hold_ttl", report_);
+      window_faulty_ |= !ttl.has_value();
+      quota.window = ttl.value_or(Duration(0));
+    }
+    return;
+  }
+  const YamlNode* window = rule.Get("window");
+  const YamlNode* unit = rule.Get("unit");
+  std::optional<CalendarUnit> calendar;
+  if (window != nullptr && unit != nullptr) {
+    report_.Fail(rule.KeyOf("unit"), "window and unit say the same: one of them must go");
+    window_faulty_ = true;
+  } else if (window != nullptr) {
+    calendar = window->is_text() ? CalendarWord(window->text) : std::nullopt;
+    if (!calendar.has_value()) {
+      const auto length = ReadDuration(*window, "window", report_);
+      window_faulty_ |= !length.has_value();
+      quota.window = length.value_or(Duration(0));
+    } else if (quota.algorithm != Algorithm::kFixedWindow) {
+      report_.Fail(*window, "window: " + window->text +
+                                " is a calendar period, which fixed_window alone has: write 1d, 7d "
+                                "or 30d");
+      window_faulty_ = true;
+    }
+  } else if (unit != nullptr) {
+    if (unit->is_text() && (unit->text == "month" || unit->text == "year")) {
+      report_.Fail(*unit, "unit: " + unit->text +
+                              " has no fixed length: write window: 30d, or "
+                              "for the calendar's window: " +
+                              unit->text);
+      window_faulty_ = true;
+    } else if (const auto word = ReadWord(*unit, "unit", kUnitWords, report_)) {
+      quota.window = kUnitLengths[*word];
+    } else {
+      window_faulty_ = true;
+    }
+  }
+  if (calendar.has_value() && quota.algorithm == Algorithm::kFixedWindow) {
+    ReadCalendar(rule, *calendar, quota);
+    return;
+  }
+  for (const std::string_view field : {"time_zone", "anchor"}) {
+    if (rule.Get(field) != nullptr && quota.algorithm == Algorithm::kFixedWindow) {
+      report_.Fail(rule.KeyOf(field), std::string(field) +
+                                          " needs a calendar period: write window: day, week, "
+                                          "month or year");
+    }
+  }
+}
+
+void QuotaReader::ReadCalendar(const Fields& rule, CalendarUnit unit, core::Quota& quota) {
+  const YamlNode* zone_node = rule.Get("time_zone");
+  const YamlNode* anchor_node = rule.Get("anchor");
+  std::optional<std::string> zone = "UTC";
+  std::optional<std::string> anchor = "";
+  if (zone_node != nullptr) {
+    zone = ReadText(*zone_node, "time_zone", report_);
+  }
+  if (anchor_node != nullptr) {
+    anchor = ReadText(*anchor_node, "anchor", report_);
+  }
+  window_faulty_ = true;
+  if (!zone.has_value() || !anchor.has_value()) {
+    return;
+  }
+  // First without the anchor: so the complaint points at the field that is wrong.
+  if (const auto plain = core::Calendar::Create(unit, *zone, ""); !plain.has_value()) {
+    report_.Fail(zone_node != nullptr ? *zone_node : rule.KeyOf("window"), plain.error().message);
+    return;
+  }
+  auto calendar = core::Calendar::Create(unit, *zone, *anchor);
+  if (!calendar.has_value()) {
+    report_.Fail(anchor_node != nullptr ? *anchor_node : rule.KeyOf("window"),
+                 calendar.error().message);
+    return;
+  }
+  window_faulty_ = false;
+  quota.calendar = calendars_.Keep(std::move(*calendar));
+}
+
+void QuotaReader::ReadReserves(const YamlNode& node) {
+  constexpr std::size_t kMaxPriorities = 32;
+  if (!node.is_map() || node.items.empty()) {
+    report_.Fail(node, "reserve must be a map from priority to share, as in {critical: 20%}");
+    return;
+  }
+  int total = 0;
+  for (std::size_t i = 0; i < node.pair_count(); ++i) {
+    if (!node.key(i).is_text()) {
+      continue;
+    }
+    const YamlNode& share = node.value(i);
+    const std::string_view text = share.text;
+    int percent = 0;
+    const bool shaped = share.is_text() && text.size() >= 2 && text.size() <= 4 &&
+                        text.back() == '%' &&
+                        std::all_of(text.begin(), text.end() - 1, [&](char c) {
+                          percent = (percent * 10) + (c - '0');
+                          return c >= '0' && c <= '9';
+                        });
+    if (!shaped || percent < 1 || percent > 100) {
+      report_.Fail(share, "reserve " + node.key(i).text + ": write a share from 1% to 100%");
+      continue;
+    }
+    total += percent;
+    reserves_.push_back({node.key(i).text, percent});
+  }
+  if (total > 100) {
+    report_.Fail(node, "reserve: the shares add up to " + std::to_string(total) +
+                           "%, which is more than the whole");
+  }
+  if (reserves_.size() > kMaxPriorities) {
+    report_.Fail(node, "reserve: more than " + std::to_string(kMaxPriorities) + " priorities");
+  }
+}
+
+bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota& quota) {
+  const bool bucket = core::IsBucket(quota.algorithm);
+  const auto missing = [&](std::string_view field, std::string_view remedy) {
+    report_.Fail(fields.map(), std::string(field) + " is missing: " + std::string(remedy));
+    return false;
+  };
+  if (stated.faulty) {
+    return false;
+  }
+  const bool was_unlimited = quota.unlimited;
+  quota.unlimited = stated.unlimited;
+  if (stated.unlimited) {
+    return !window_faulty_;
+  }
+  const bool is_rule = fields.Get("algorithm") != nullptr;
+  if (bucket) {
+    if (!stated.rate.has_value() && (is_rule || was_unlimited)) {
+      return missing("rate", "write rate and window, as in rate: 100, window: 1m");
+    }
+    quota.rate = stated.rate.value_or(quota.rate);
+    if (quota.algorithm == Algorithm::kLeakyBucket && !stated.burst && !stated_burst_) {
+      return missing("burst", "a leaky_bucket must state how much it holds");
+    }
+    quota.limit = stated.burst ? *stated.burst : stated_burst_.value_or(quota.rate);
+  } else {
+    if (!stated.limit.has_value()) {
+      return missing("limit", "write limit: 100, or limit: unlimited");
+    }
+    quota.limit = *stated.limit;
+  }
+  quota.ceiling = quota.limit;
+  if (window_faulty_) {
+    return false;  // Noted already.
+  }
+  if (quota.window == Duration(0) && quota.calendar == nullptr) {
+    const std::string_view number = bucket ? "rate" : "limit";
+    const YamlNode& at = fields.Get(number) != nullptr ? fields.KeyOf(number) : fields.map();
+    if (fields.Get("window") != nullptr || fields.Get("hold_ttl") != nullptr) {
+      report_.Fail(*fields.Get(fields.Get("window") != nullptr ? "window" : "hold_ttl"),
+                   "a length of 0 is none: the shortest is 1ms");
+    } else if (quota.algorithm == Algorithm::kConcurrency) {
+      report_.Fail(at,
+                   "hold_ttl is missing: after how long is a lost holder given up? Add "
+                   "hold_ttl: 30s");
+    } else {
+      report_.Fail(at, std::string(number) +
+                           " without window: " + std::to_string(bucket ? quota.rate : quota.limit) +
+                           " per what? Add window: 1m");
+    }
+    return false;
+  }
+  if (auto fault = core::FaultOf(quota); fault.has_value()) {
+    // A fault begins with the field that it speaks of, where it speaks of one.
+    const std::string field = fault->substr(0, fault->find_first_of(" :"));
+    const YamlNode* node = fields.Get(field);
+    report_.Fail(node != nullptr ? *node : fields.map(), std::move(*fault));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace sluice::rules

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "rules/rule_set_index.h"
+
+namespace sluice::rules {
+
+namespace {
+
+// The first condition that does not hold, in words.
+std::string WhyNot(const CompiledRule& rule, const AttributeTable& attributes,
+                   const BoundRequest& request) {
+  for (const Condition& condition : rule.match) {
+    if (condition.Holds(request)) {
+      continue;
+    }
+    const std::string& name = attributes.name(condition.attribute);
+    const BoundAttribute* value = request.Get(condition.attribute);
+    return "match " + name + ": " + condition.Text() +
+           (value == nullptr ? ", and the request has no " + name
+                             : ", and it is " + std::string(value->value()));
+  }
+  return "";
+}
+
+std::string MissingAttribute(const CompiledRule& rule, const AttributeTable& attributes,
+                             const BoundRequest& request) {
+  for (const AttributeId id : rule.key) {
+    if (request.Get(id) == nullptr) {
+      return attributes.name(id);
+    }
+  }
+  return "";
+}
+
+std::string KeyText(const CompiledRule& rule, const AttributeTable& attributes,
+                    const BoundRequest& request) {
+  std::string text;
+  for (const AttributeId id : rule.key) {
+    text += (text.empty() ? "" : ", ") + attributes.name(id) + "=" +
+            std::string(request.Get(id)->key_text());
+  }
+  return text.empty() ? "one key that all share" : text;
+}
+
+}  // namespace
+
+std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost,
+                                                   const ModeOverrides& modes) const {
+  const Index& index = *index_;
+  Matches matches;
+  const auto matched = Match(request, cost, modes, matches);
+  BoundRequest bound;
+  bound.Start(index.attributes);
+  for (const Attribute& attribute : request) {
+    bound.Bind(index.attributes, attribute.name, attribute.value);
+  }
+
+  // Who replaces whom here: the same rules as in Match(), in words.
+  std::vector<std::string> replaced_by(index.rules.size());
+  for (const Rule& rule : index.rules) {
+    const CompiledRule& compiled = index.compiled[rule.number];
+    const bool applies = modes.Effective(rule) == Mode::kEnforce &&
+                         AllHold(compiled.match, bound) &&
+                         (rule.on_missing == OnMissing::kDeny ||
+                          MissingAttribute(compiled, index.attributes, bound).empty());
+    for (const std::uint32_t other : applies ? compiled.replaces : std::vector<std::uint32_t>{}) {
+      replaced_by[other] += (replaced_by[other].empty() ? "" : ", ") + rule.id;
+    }
+  }
+
+  std::vector<Explanation> explanations;
+  std::string scratch;
+  for (const Rule& rule : index.rules) {
+    const CompiledRule& compiled = index.compiled[rule.number];
+    Explanation e;
+    e.rule = &rule;
+    e.quota = rule.quota;
+    e.cost = cost;
+    const Mode mode = modes.Effective(rule);
+    e.shadow = mode == Mode::kShadow;
+    const std::string missing = MissingAttribute(compiled, index.attributes, bound);
+    if (mode == Mode::kOff) {
+      e.why = "its mode is off";
+    } else if (std::string why = WhyNot(compiled, index.attributes, bound); !why.empty()) {
+      e.why = std::move(why);
+    } else if (!missing.empty() && rule.on_missing == OnMissing::kSkip) {
+      e.why = "the request has no " + missing + ", which is part of the key (on_missing: skip)";
+    } else if (!replaced_by[rule.number].empty()) {
+      e.why = "replaced by " + replaced_by[rule.number];
+    } else if (!missing.empty()) {
+      e.applies = true;
+      e.why = "denied: the request has no " + missing +
+              ", which is part of the key "
+              "(on_missing: deny)";
+    } else if (!matched.has_value() && !e.shadow) {
+      e.why = "the request is wrong: " + matched.error().message;
+    } else if (const auto spent = CostUnder(compiled.cost, index.attributes, bound, cost);
+               !spent.has_value()) {
+      e.why = "the request is wrong: " + spent.error().message;
+    } else {
+      const ChosenNumbers chosen = ChooseNumbers(compiled, bound, scratch);
+      e.applies = true;
+      e.cost = *spent;
+      e.quota = QuotaUnder(rule, compiled, chosen, bound);
+      e.key = KeyText(compiled, index.attributes, bound);
+      e.why = chosen.plan != nullptr
+                  ? "plan " + TextOf(chosen.plan->match, index.attributes)
+                  : (chosen.numbers != nullptr ? "override of this key" : "the rule's own numbers");
+      if (!compiled.match.empty()) {
+        e.why = "match " + TextOf(compiled.match, index.attributes) + "; " + e.why;
+      }
+      if (e.shadow) {
+        e.why += "; shadow: decided and counted, not enforced";
+      }
+    }
+    explanations.push_back(std::move(e));
+  }
+  return explanations;
+}
+
+}  // namespace sluice::rules

@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "rules/rule_set_index.h"
+
+// The way of every request. Nothing here allocates once the room is warm (see Match()), locks,
+// logs or makes a virtual call; held by bench/match_bench.cc and the allocation test.
+namespace sluice::rules {
+
+namespace {
+
+struct Hit {
+  std::uint32_t rule = 0;
+  bool shadow = false;
+  bool key_missing = false;
+};
+
+bool LacksKey(const CompiledRule& rule, const BoundRequest& request) {
+  return std::any_of(rule.key.begin(), rule.key.end(),
+                     [&](AttributeId id) { return request.Get(id) == nullptr; });
+}
+
+tl::unexpected<Error> Fault(std::string message) {
+  return tl::make_unexpected(Error{std::move(message), {}});
+}
+
+// What is wrong with a key value; nullopt if nothing.
+std::optional<Error> FaultOfKey(const Rule& rule, const CompiledRule& compiled,
+                                const AttributeTable& attributes, const BoundRequest& request) {
+  for (const AttributeId id : compiled.key) {
+    const BoundAttribute& value = *request.Get(id);
+    if (attributes.kind(id).is_ip()) {
+      if (!value.address().has_value()) {
+        return Error{"attribute " + attributes.name(id) + " is no IP address, and rule " + rule.id +
+                         " counts by it",
+                     {}};
+      }
+    } else if (value.value().size() > core::kMaxValueBytes) {
+      return Error{"attribute " + attributes.name(id) + " is " +
+                       std::to_string(value.value().size()) + " bytes long; a key value has " +
+                       std::to_string(core::kMaxValueBytes) + " at most",
+                   {}};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct Matches::Room {
+  BoundRequest request;
+  Candidates candidates;
+  std::vector<Hit> hits;
+  std::vector<std::uint64_t> replaced;  // By rule: the request that last replaced it.
+  std::uint64_t generation = 0;
+  std::string key_text;
+  std::vector<core::KeyPart> parts;
+  std::vector<AppliedRule> applied;
+  std::vector<const Rule*> skipped;
+};
+
+Matches::Matches() : room_(std::make_unique<Room>()) {}
+Matches::~Matches() = default;
+Matches::Matches(Matches&&) noexcept = default;
+Matches& Matches::operator=(Matches&&) noexcept = default;
+
+std::span<const AppliedRule> Matches::applied() const {
+  return room_->applied;
+}
+
+std::span<const Rule* const> Matches::skipped() const {
+  return room_->skipped;
+}
+
+Result<Cost> CostUnder(const CostRule& rule, const AttributeTable& attributes,
+                       const BoundRequest& request, Cost call) {
+  switch (rule.kind) {
+    case CostRule::Kind::kRequest:
+      return call;
+    case CostRule::Kind::kFixed:
+      return Cost{rule.units};
+    case CostRule::Kind::kAttribute:
+      break;
+  }
+  const BoundAttribute* bound = request.Get(rule.attribute);
+  const std::string& name = attributes.name(rule.attribute);
+  if (bound == nullptr) {
+    return Fault("attribute " + name + " is missing: it says what the request costs");
+  }
+  constexpr std::size_t kDigits = 15;  // Of kMaxUnits.
+  const std::string_view text = bound->value();
+  Units units = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9' || text.size() > kDigits) {
+      return Fault("attribute " + name +
+                   " says what the request costs and must be a whole number from 0 to "
+                   "999999999999999");
+    }
+    units = (units * 10) + (c - '0');
+  }
+  if (text.empty()) {
+    return Fault("attribute " + name + " says what the request costs and is empty");
+  }
+  return Cost{units};
+}
+
+ChosenNumbers ChooseNumbers(const CompiledRule& rule, const BoundRequest& request,
+                            std::string& scratch) {
+  if (!rule.overrides.empty()) {
+    std::string_view text;
+    if (rule.key.size() == 1) {
+      text = request.Get(rule.key.front())->key_text();
+    } else {
+      scratch.clear();
+      for (std::size_t i = 0; i < rule.key.size(); ++i) {
+        AppendKeyPart(scratch, request.Get(rule.key[i])->key_text(), i == 0);
+      }
+      text = scratch;
+    }
+    if (const auto found = rule.overrides.find(text); found != rule.overrides.end()) {
+      return {&found->second, nullptr};
+    }
+  }
+  for (const Plan& plan : rule.plans) {
+    if (AllHold(plan.match, request)) {
+      return {&plan.numbers, &plan};
+    }
+  }
+  return {};
+}
+
+core::Quota QuotaUnder(const Rule& rule, const CompiledRule& compiled, const ChosenNumbers& chosen,
+                       const BoundRequest& request) {
+  core::Quota quota = rule.quota;
+  if (chosen.numbers != nullptr) {
+    chosen.numbers->ApplyTo(quota);
+  }
+  if (!compiled.reserves.empty() && !quota.unlimited) {
+    // Each share is rounded down to whole slots. limit * 100 stays below 2^63.
+    const BoundAttribute* priority = request.Get(compiled.priority);
+    quota.ceiling = quota.limit;
+    for (const Reserve& reserve : compiled.reserves) {
+      if (priority == nullptr || priority->value() != reserve.priority) {
+        quota.ceiling -= quota.limit * reserve.percent / 100;
+      }
+    }
+  }
+  return quota;
+}
+
+Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& modes,
+                            Matches& matches) const {
+  const Index& index = *index_;
+  Matches::Room& room = *matches.room_;
+  room.applied.clear();
+  room.skipped.clear();
+  room.hits.clear();
+  room.parts.clear();
+  room.request.Start(index.attributes);
+  for (const Attribute& attribute : request) {
+    room.request.Bind(index.attributes, attribute.name, attribute.value);
+  }
+
+  // An address that cannot be read would slip past every cidr condition: say so instead.
+  for (const AttributeId id : index.addresses) {
+    const BoundAttribute* value = room.request.Get(id);
+    if (value == nullptr || value->address().has_value()) {
+      continue;
+    }
+    for (const std::uint32_t reader : index.readers[id]) {
+      if (modes.Effective(index.rules[reader]) == Mode::kEnforce) {
+        return Fault("attribute " + index.attributes.name(id) + " is no IP address");
+      }
+    }
+  }
+
+  // First which rules hold, for that decides what is replaced.
+  index.lookup->Find(room.request, room.candidates);
+  if (room.replaced.size() < index.rules.size()) {
+    room.replaced.resize(index.rules.size());
+  }
+  ++room.generation;
+  for (const std::uint32_t number : room.candidates.keyless) {
+    if (modes.Effective(index.rules[number]) != Mode::kOff) {
+      room.skipped.push_back(&index.rules[number]);
+    }
+  }
+  for (const std::uint32_t number : room.candidates.rules) {
+    const Rule& rule = index.rules[number];
+    const CompiledRule& compiled = index.compiled[number];
+    const Mode mode = modes.Effective(rule);
+    if (mode == Mode::kOff || !AllHold(compiled.match, room.request)) {
+      continue;
+    }
+    const bool key_missing = LacksKey(compiled, room.request);
+    if (key_missing && rule.on_missing == OnMissing::kSkip) {
+      room.skipped.push_back(&rule);
+      continue;
+    }
+    room.hits.push_back({number, mode == Mode::kShadow, key_missing});
+    if (mode == Mode::kEnforce) {
+      for (const std::uint32_t other : compiled.replaces) {
+        room.replaced[other] = room.generation;
+      }
+    }
+  }
+
+  // Then what each of those left says of this request.
+  for (const Hit& hit : room.hits) {
+    if (room.replaced[hit.rule] == room.generation) {
+      continue;
+    }
+    const Rule& rule = index.rules[hit.rule];
+    const CompiledRule& compiled = index.compiled[hit.rule];
+    AppliedRule applied{&rule, rule.quota, cost, hit.shadow, hit.key_missing, {}};
+    if (!hit.key_missing) {
+      auto fault = FaultOfKey(rule, compiled, index.attributes, room.request);
+      if (!fault.has_value()) {
+        if (auto spent = CostUnder(compiled.cost, index.attributes, room.request, cost)) {
+          applied.cost = *spent;
+        } else {
+          fault = std::move(spent.error());
+        }
+      }
+      if (fault.has_value()) {
+        if (!hit.shadow) {
+          room.applied.clear();
+          return tl::make_unexpected(std::move(*fault));
+        }
+        room.skipped.push_back(&rule);
+        continue;
+      }
+      applied.quota = QuotaUnder(
+          rule, compiled, ChooseNumbers(compiled, room.request, room.key_text), room.request);
+      for (std::size_t i = 0; i < compiled.key.size(); ++i) {
+        room.parts.push_back(
+            {rule.key[i].name, rule.key[i].type, room.request.Get(compiled.key[i])->key_text()});
+      }
+    }
+    room.applied.push_back(applied);
+  }
+
+  // The parts stand still now: hand out views of them.
+  const core::KeyPart* next = room.parts.data();
+  for (AppliedRule& applied : room.applied) {
+    if (!applied.key_missing) {
+      applied.parts = {next, applied.rule->key.size()};
+      next += applied.rule->key.size();
+    }
+  }
+  return {};
+}
+
+}  // namespace sluice::rules

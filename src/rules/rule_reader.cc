@@ -1,0 +1,203 @@
+#include "rules/rule_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "rules/fields.h"
+#include "rules/key_pattern.h"
+#include "rules/match_reader.h"
+#include "rules/override_reader.h"
+#include "rules/spelling.h"
+#include "rules/value_reader.h"
+
+namespace sluice::rules {
+
+namespace {
+
+constexpr std::array<std::string_view, 25> kFields{
+    "id",       "key_pattern", "algorithm",      "limit",       "rate",   "burst", "window",
+    "unit",     "time_zone",   "anchor",         "segments",    "strict", "shape", "hold_ttl",
+    "reserve",  "cost",        "plans",          "overrides",   "match",  "mode",  "on_missing",
+    "replaces", "formerly",    "on_store_error", "retry_jitter"};
+
+constexpr std::array<std::string_view, 3> kModes{"enforce", "shadow", "off"};
+constexpr std::array<std::string_view, 2> kOnMissing{"skip", "deny"};
+constexpr std::array<std::string_view, 3> kOnStoreError{"allow", "deny", "local"};
+
+class RuleReader {
+ public:
+  RuleReader(const YamlNode& node, AttributeTable& attributes, CalendarShelf& calendars,
+             Reporter& report)
+      : fields_(node), attributes_(attributes), report_(report), quotas_(calendars, report) {}
+
+  RuleDraft Read() {
+    fields_.RejectUnknown(kFields, "rule", report_);
+    draft_.rule.place = report_.PlaceOf(fields_.map());
+    draft_.rule.source = report_.file();
+    ReadNames();
+    ReadKey();
+    ReadPolicies();
+    if (const YamlNode* match = fields_.Get("match"); match != nullptr) {
+      draft_.compiled.match = ReadMatch(*match, attributes_, report_);
+    }
+    if (const auto quota = quotas_.ReadRule(fields_); quota.has_value()) {
+      draft_.rule.quota = *quota;
+    }
+    draft_.compiled.reserves = quotas_.reserves();
+    if (!draft_.compiled.reserves.empty()) {
+      draft_.compiled.priority = attributes_.Intern("priority");
+    }
+    ReadCost();
+    ReadPlans();
+    if (const YamlNode* overrides = fields_.Get("overrides"); overrides != nullptr) {
+      ReadOverrides(*overrides, draft_.compiled.key, attributes_, quotas_, report_,
+                    draft_.compiled.overrides);
+    }
+    return std::move(draft_);
+  }
+
+ private:
+  void ReadNames() {
+    if (const YamlNode* id = fields_.Get("id"); id != nullptr) {
+      draft_.rule.id = ReadId(*id, "id", report_).value_or("");
+      draft_.rule.place = report_.PlaceOf(*id);
+    } else {
+      report_.Fail(fields_.map(), "id is missing: give the rule a name");
+    }
+    if (const YamlNode* formerly = fields_.Get("formerly"); formerly != nullptr) {
+      draft_.rule.formerly = ReadId(*formerly, "formerly", report_).value_or("");
+      draft_.formerly_place = report_.PlaceOf(*formerly);
+    }
+    if (const YamlNode* replaces = fields_.Get("replaces"); replaces != nullptr) {
+      if (!replaces->is_list()) {
+        report_.Fail(*replaces, "replaces must be a list of rule ids, as in [api_rate]");
+        return;
+      }
+      for (const YamlNode* item : replaces->items) {
+        if (auto id = ReadId(*item, "replaces", report_); id.has_value()) {
+          draft_.replaces.emplace_back(std::move(*id), report_.PlaceOf(*item));
+        }
+      }
+    }
+  }
+
+  void ReadKey() {
+    const YamlNode* node = fields_.Get("key_pattern");
+    if (node == nullptr) {
+      report_.Fail(fields_.map(),
+                   "key_pattern is missing: write whose quota it is, as in \"user:{user_id}\", or "
+                   "a word without braces for one that all share");
+      return;
+    }
+    if (node->is_map()) {
+      report_.Fail(*node, "key_pattern is a map: put it in quotes, as in \"{user_id}\"");
+      return;
+    }
+    const auto pattern = ReadText(*node, "key_pattern", report_);
+    if (!pattern.has_value()) {
+      return;
+    }
+    const auto names = ParseKeyPattern(*pattern);
+    if (!names.has_value()) {
+      report_.Fail(*node, names.error().message);
+      return;
+    }
+    draft_.rule.key_pattern = *pattern;
+    for (const std::string& name : *names) {
+      const AttributeId id = attributes_.Intern(name);
+      draft_.compiled.key.push_back(id);
+      draft_.rule.key.push_back({name, attributes_.kind(id).type});
+    }
+  }
+
+  void ReadPolicies() {
+    if (const YamlNode* node = fields_.Get("mode"); node != nullptr) {
+      draft_.rule.mode = static_cast<Mode>(ReadWord(*node, "mode", kModes, report_).value_or(0));
+    }
+    if (const YamlNode* node = fields_.Get("on_missing"); node != nullptr) {
+      draft_.rule.on_missing =
+          static_cast<OnMissing>(ReadWord(*node, "on_missing", kOnMissing, report_).value_or(0));
+    }
+    if (const YamlNode* node = fields_.Get("on_store_error"); node != nullptr) {
+      draft_.rule.on_store_error = static_cast<OnStoreError>(
+          ReadWord(*node, "on_store_error", kOnStoreError, report_).value_or(0));
+    }
+    if (const YamlNode* node = fields_.Get("retry_jitter"); node != nullptr) {
+      draft_.rule.retry_jitter = ReadDuration(*node, "retry_jitter", report_).value_or(Duration(0));
+    }
+  }
+
+  void ReadCost() {
+    const YamlNode* node = fields_.Get("cost");
+    if (node == nullptr) {
+      return;
+    }
+    CostRule& cost = draft_.compiled.cost;
+    const std::string& text = node->text;
+    const bool number =
+        node->is_text() && text.find_first_not_of("+-.0123456789eE") == text.npos && !text.empty();
+    if (!node->is_text() || number) {
+      cost.kind = CostRule::Kind::kFixed;
+      cost.units = ReadUnits(*node, "cost", report_).value_or(0);
+    } else if (text != "request") {
+      if (!IsAttributeName(text)) {
+        report_.Fail(*node,
+                     "cost: write request, a whole number, or the name of an attribute that "
+                     "holds one");
+        return;
+      }
+      cost.kind = CostRule::Kind::kAttribute;
+      cost.attribute = attributes_.Intern(text);
+    }
+  }
+
+  void ReadPlans() {
+    const YamlNode* node = fields_.Get("plans");
+    if (node == nullptr) {
+      return;
+    }
+    if (!node->is_list()) {
+      report_.Fail(*node, "plans must be a list, as in plans: [{match: {plan: pro}, rate: 500}]");
+      return;
+    }
+    if (node->items.size() > kMaxPlans) {
+      report_.Fail(*node, "more than " + std::to_string(kMaxPlans) +
+                              " plans: write overrides, which cost one look-up");
+      return;
+    }
+    for (const YamlNode* item : node->items) {
+      if (!item->is_map()) {
+        report_.Fail(*item, "a plan is a map, as in {match: {plan: pro}, rate: 500}");
+        continue;
+      }
+      const Fields fields(*item);
+      Plan plan;
+      plan.place = report_.PlaceOf(*item);
+      if (const YamlNode* match = fields.Get("match"); match != nullptr) {
+        plan.match = ReadMatch(*match, attributes_, report_);
+      } else {
+        report_.Fail(*item, "match is missing: say whom the plan is for, as in match: {plan: pro}");
+      }
+      if (const auto numbers = quotas_.ReadChange(fields, "plan"); numbers.has_value()) {
+        plan.numbers = *numbers;
+        draft_.compiled.plans.push_back(std::move(plan));
+      }
+    }
+  }
+
+  Fields fields_;
+  AttributeTable& attributes_;
+  Reporter& report_;
+  QuotaReader quotas_;
+  RuleDraft draft_;
+};
+
+}  // namespace
+
+RuleDraft ReadRule(const YamlNode& node, AttributeTable& attributes, CalendarShelf& calendars,
+                   Reporter& report) {
+  return RuleReader(node, attributes, calendars, report).Read();
+}
+
+}  // namespace sluice::rules

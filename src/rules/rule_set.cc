@@ -1,0 +1,207 @@
+#include "rules/rule_set.h"
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "rules/continuity.h"
+#include "rules/document_reader.h"
+#include "rules/plan_review.h"
+#include "rules/rule_set_index.h"
+#include "rules/spelling.h"
+#include "rules/yaml_tree.h"
+
+namespace sluice::rules {
+
+// One run of RuleSet::Build.
+class RuleSetBuilder {
+ public:
+  using Index = RuleSet::Index;
+
+  RuleSetBuilder(const RuleSet* running, Findings& findings)
+      : running_(running), findings_(findings), index_(std::make_unique<Index>()) {}
+
+  std::shared_ptr<const RuleSet> Build(std::span<const SourceText> sources) {
+    Read(sources);
+    Number();
+    if (!findings_.errors.empty()) {
+      return nullptr;
+    }
+    for (const CompiledRule& rule : index_->compiled) {
+      ReviewPlans(rule, index_->attributes, findings_);
+    }
+    WarnOfMutualReplacement();
+    NoteReaders();
+    index_->lookup.emplace(index_->rules, index_->compiled, index_->attributes.size());
+    if (running_ != nullptr) {
+      WarnOfFreshStarts();
+    }
+    return std::shared_ptr<const RuleSet>(new RuleSet(std::move(index_)));
+  }
+
+ private:
+  void Fail(const Place& place, std::string message) {
+    Reporter(place.file, findings_).Fail(place.line, place.column, std::move(message));
+  }
+  void Warn(const Place& place, std::string message) {
+    if (findings_.warnings.size() < Reporter::kMaxPerList) {
+      findings_.warnings.push_back({std::move(message), place});
+    }
+  }
+
+  void Read(std::span<const SourceText> sources) {
+    std::deque<YamlTree> trees;
+    std::vector<DocumentReader> readers;
+    for (const SourceText& source : sources) {
+      const std::size_t before = findings_.errors.size();
+      trees.emplace_back(source.text, source.name, findings_.errors);
+      // A tree that was given up for a limit or bad syntax has no root; what else would be said
+      // of it would only be noise.
+      if (trees.back().root().is_null() && findings_.errors.size() > before) {
+        continue;
+      }
+      readers.emplace_back(trees.back().root(), source.is_configuration,
+                           Reporter(source.name, findings_));
+      readers.back().ReadAttributes(index_->attributes);
+    }
+    for (DocumentReader& reader : readers) {
+      reader.ReadRules(index_->attributes, index_->calendars, drafts_);
+    }
+  }
+
+  // Gives rules their numbers and looks at what they say of each other.
+  void Number() {
+    std::vector<std::string_view> ids;
+    for (std::uint32_t number = 0; number < drafts_.size(); ++number) {
+      Rule& rule = drafts_[number].rule;
+      rule.number = number;
+      if (rule.id.empty()) {
+        continue;
+      }
+      const auto [first, fresh] = index_->by_id.try_emplace(rule.id, number);
+      if (!fresh) {
+        const Place& place = drafts_[first->second].rule.place;
+        Fail(rule.place, "id " + rule.id + " is taken: the rule in " + place.file + ":" +
+                             std::to_string(place.line) + " has it");
+      } else {
+        ids.push_back(rule.id);
+      }
+    }
+    TextMap<std::uint32_t> heirs;
+    for (std::uint32_t number = 0; number < drafts_.size(); ++number) {
+      RuleDraft& draft = drafts_[number];
+      for (const auto& [id, place] : draft.replaces) {
+        const auto found = index_->by_id.find(id);
+        if (id == draft.rule.id) {
+          Fail(place, "replaces: " + id + " is this very rule");
+        } else if (found == index_->by_id.end()) {
+          Fail(place, "replaces: there is no rule " + id + DidYouMean(id, ids));
+        } else {
+          draft.compiled.replaces.push_back(found->second);
+        }
+      }
+      if (const std::string& old = draft.rule.formerly; !old.empty()) {
+        if (index_->by_id.contains(old)) {
+          Fail(draft.formerly_place,
+               "formerly: " + old +
+                   (old == draft.rule.id ? " is this very rule: leave formerly out"
+                                         : " is a rule in force, which keeps its own state"));
+        } else if (!heirs.try_emplace(old, number).second) {
+          Fail(draft.formerly_place, "formerly: " + old + " is claimed by another rule already");
+        }
+      }
+    }
+    for (RuleDraft& draft : drafts_) {
+      index_->rules.push_back(std::move(draft.rule));
+      index_->compiled.push_back(std::move(draft.compiled));
+    }
+    drafts_.clear();
+  }
+
+  void WarnOfMutualReplacement() {
+    for (const Rule& rule : index_->rules) {
+      for (const std::uint32_t other : index_->compiled[rule.number].replaces) {
+        const auto& back = index_->compiled[other].replaces;
+        if (other > rule.number && std::find(back.begin(), back.end(), rule.number) != back.end()) {
+          Warn(rule.place, "rules " + rule.id + " and " + index_->rules[other].id +
+                               " replace each other: where both apply, neither is in force");
+        }
+      }
+    }
+  }
+
+  // Which rules' match or key reads each address attribute.
+  void NoteReaders() {
+    index_->readers.resize(index_->attributes.size());
+    const auto note = [&](AttributeId id, std::uint32_t number) {
+      auto& readers = index_->readers[id];
+      if (index_->attributes.kind(id).is_ip() && (readers.empty() || readers.back() != number)) {
+        readers.push_back(number);
+      }
+    };
+    for (std::uint32_t number = 0; number < index_->compiled.size(); ++number) {
+      const CompiledRule& rule = index_->compiled[number];
+      for (const AttributeId id : rule.key) {
+        note(id, number);
+      }
+      for (const Condition& condition : rule.match) {
+        note(condition.attribute, number);
+      }
+      for (const Plan& plan : rule.plans) {
+        for (const Condition& condition : plan.match) {
+          note(condition.attribute, number);
+        }
+      }
+    }
+    for (AttributeId id = 0; id < index_->attributes.size(); ++id) {
+      if (!index_->readers[id].empty()) {
+        index_->addresses.push_back(id);
+      }
+    }
+  }
+
+  void WarnOfFreshStarts() {
+    for (const Rule& rule : index_->rules) {
+      const Rule* before = running_->Find(rule.id);
+      if (before == nullptr && !rule.formerly.empty()) {
+        before = running_->Find(rule.formerly);
+      }
+      if (before == nullptr) {
+        continue;
+      }
+      const bool groupings_differ =
+          std::any_of(rule.key.begin(), rule.key.end(), [&](const KeyAttribute& attribute) {
+            return index_->attributes.KindOf(attribute.name).grouping !=
+                   running_->index_->attributes.KindOf(attribute.name).grouping;
+          });
+      if (const auto why = FreshStart(*before, rule, groupings_differ); why.has_value()) {
+        Warn(rule.place, "all keys of rule " + rule.id + " start fresh: " + *why);
+      }
+    }
+  }
+
+  const RuleSet* running_;
+  Findings& findings_;
+  std::unique_ptr<Index> index_;
+  std::vector<RuleDraft> drafts_;
+};
+
+RuleSet::RuleSet(std::unique_ptr<Index> index) : index_(std::move(index)) {}
+RuleSet::~RuleSet() = default;
+
+std::shared_ptr<const RuleSet> RuleSet::Build(std::span<const SourceText> sources,
+                                              const RuleSet* running, Findings& findings) {
+  return RuleSetBuilder(running, findings).Build(sources);
+}
+
+std::span<const Rule> RuleSet::rules() const {
+  return index_->rules;
+}
+
+const Rule* RuleSet::Find(std::string_view id) const {
+  const auto found = index_->by_id.find(id);
+  return found == index_->by_id.end() ? nullptr : &index_->rules[found->second];
+}
+
+}  // namespace sluice::rules

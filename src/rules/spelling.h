@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sluice::rules {
+
+// ", did you mean period?" where one of `known` is a slip of the pen away from `word` (a third
+// of its letters wrong at most, at least one), else "". Ties go to the earlier one.
+[[nodiscard]] std::string DidYouMean(std::string_view word,
+                                     std::span<const std::string_view> known);
+
+// "enforce, shadow or off".
+[[nodiscard]] std::string OneOf(std::span<const std::string_view> words);
+
+}  // namespace sluice::rules

@@ -1,0 +1,236 @@
+#include "rules/yaml_tree.h"
+
+#include <exception>
+#include <sstream>
+#include <unordered_map>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+namespace sluice::rules {
+
+namespace {
+
+// Makes the tree out of the parser's events. Once a limit is passed it only lets the rest of
+// the text go by: an exception of our own through the parser would be the alternative.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  TreeBuilder(std::deque<YamlNode>& nodes, const std::string& file, std::vector<Error>& problems)
+      : nodes_(nodes), file_(file), problems_(problems) {}
+
+  [[nodiscard]] const YamlNode* root() const { return root_; }
+
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Leaf(mark, anchor, YamlNode::Kind::kNull, "", false);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Leaf(mark, anchor, YamlNode::Kind::kText, value, tag != "?" && !tag.empty());
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (stopped_) {
+      return;
+    }
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end() || found->second.size == 0) {
+      Stop(mark, "an alias stands inside the very value that it names");
+      return;
+    }
+    if (Count(mark, found->second.size)) {
+      Place(found->second.node);
+    }
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    Open(mark, anchor, YamlNode::Kind::kList);
+  }
+  void OnSequenceEnd() override { Close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    Open(mark, anchor, YamlNode::Kind::kMap);
+  }
+  void OnMapEnd() override {
+    if (!stopped_) {
+      CheckKeys(*open_.back().node);
+    }
+    Close();
+  }
+
+ private:
+  struct Frame {
+    YamlNode* node;
+    YAML::anchor_t anchor;
+    std::size_t count_before;
+  };
+  struct Anchored {
+    const YamlNode* node = nullptr;
+    std::size_t size = 0;  // Nodes in it, aliases counted in full; 0 while it is still open.
+  };
+
+  void Stop(const YAML::Mark& mark, std::string message) {
+    stopped_ = true;
+    problems_.push_back({std::move(message), {file_, mark.line + 1, mark.column + 1}});
+  }
+
+  bool Count(const YAML::Mark& mark, std::size_t nodes) {
+    count_ += nodes;
+    if (count_ > kMaxYamlNodes) {
+      Stop(mark, "more than " + std::to_string(kMaxYamlNodes) +
+                     " values, aliases counted in full: split the file");
+      return false;
+    }
+    return true;
+  }
+
+  YamlNode* Add(const YAML::Mark& mark, YamlNode::Kind kind) {
+    YamlNode& node = nodes_.emplace_back();
+    node.kind = kind;
+    node.line = mark.line + 1;
+    node.column = mark.column + 1;
+    return &node;
+  }
+
+  void Place(const YamlNode* node) {
+    if (open_.empty()) {
+      root_ = node;
+    } else {
+      open_.back().node->items.push_back(node);
+    }
+  }
+
+  void Leaf(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind,
+            const std::string& text, bool quoted) {
+    if (stopped_ || !Count(mark, 1)) {
+      return;
+    }
+    YamlNode* node = Add(mark, kind);
+    node->text = text;
+    node->quoted = quoted;
+    if (anchor != YAML::NullAnchor) {
+      anchors_[anchor] = {node, 1};
+    }
+    Place(node);
+  }
+
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
+    if (stopped_ || !Count(mark, 1)) {
+      return;
+    }
+    if (open_.size() >= kMaxYamlDepth) {
+      Stop(mark, "nested deeper than " + std::to_string(kMaxYamlDepth) + " levels");
+      return;
+    }
+    YamlNode* node = Add(mark, kind);
+    Place(node);
+    if (anchor != YAML::NullAnchor) {
+      anchors_[anchor] = {node, 0};
+    }
+    open_.push_back({node, anchor, count_ - 1});
+  }
+
+  void Close() {
+    if (stopped_) {
+      return;
+    }
+    const Frame frame = open_.back();
+    open_.pop_back();
+    if (frame.anchor != YAML::NullAnchor) {
+      anchors_[frame.anchor] = {frame.node, count_ - frame.count_before};
+    }
+  }
+
+  void CheckKeys(const YamlNode& map) {
+    seen_.clear();
+    for (std::size_t i = 0; i < map.pair_count(); ++i) {
+      const YamlNode& key = map.key(i);
+      if (key.is_null()) {
+        problems_.push_back(
+            {"a key is empty or null: write it in quotes", {file_, key.line, key.column}});
+      } else if (!key.is_text()) {
+        problems_.push_back(
+            {"a key must be a plain word, not a list or a map", {file_, key.line, key.column}});
+      } else if (const auto [first, fresh] = seen_.try_emplace(key.text, key.line); !fresh) {
+        problems_.push_back({"key " + key.text + " is given twice (first in line " +
+                                 std::to_string(first->second) + "): one of them must go",
+                             {file_, key.line, key.column}});
+      }
+    }
+  }
+
+  std::deque<YamlNode>& nodes_;
+  const std::string& file_;
+  std::vector<Error>& problems_;
+  const YamlNode* root_ = nullptr;
+  std::vector<Frame> open_;
+  std::unordered_map<YAML::anchor_t, Anchored> anchors_;
+  std::unordered_map<std::string_view, int> seen_;
+  std::size_t count_ = 0;
+  bool stopped_ = false;
+};
+
+// Control characters end or derail a YAML scanner (0x04 is its end of file): what follows one
+// would be ignored in silence.
+bool HasControlCharacter(std::string_view text, const std::string& file,
+                         std::vector<Error>& problems) {
+  int line = 1;
+  int column = 1;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') {
+      problems.push_back({"a control character (byte " + std::to_string(static_cast<int>(c)) +
+                              "): rule files are UTF-8 text; write \"\\x..\" in quotes",
+                          {file, line, column}});
+      return true;
+    }
+    column = c == '\n' ? 1 : column + 1;
+    line += c == '\n' ? 1 : 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+YamlTree::YamlTree(std::string_view text, const std::string& file, std::vector<Error>& problems) {
+  root_ = &nodes_.emplace_back();
+  if (text.size() > kMaxTextBytes) {
+    problems.push_back(
+        {"larger than " + std::to_string(kMaxTextBytes >> 20) + " MiB: split it into several files",
+         {file, 0, 0}});
+    return;
+  }
+  if (HasControlCharacter(text, file, problems)) {
+    return;
+  }
+  TreeBuilder builder(nodes_, file, problems);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    if (parser.HandleNextDocument(builder) && builder.root() != nullptr) {
+      root_ = builder.root();
+      std::deque<YamlNode> more;
+      std::vector<Error> ignored;
+      TreeBuilder second(more, file, ignored);
+      if (parser.HandleNextDocument(second)) {
+        const bool placed = second.root() != nullptr && second.root()->line > 0;
+        problems.push_back(
+            {"a second YAML document begins (---): a source holds one",
+             {file, placed ? second.root()->line : 0, placed ? second.root()->column : 0}});
+      }
+    }
+  } catch (const YAML::Exception& e) {
+    problems.push_back(
+        {"not YAML: " + e.msg,
+         {file, e.mark.is_null() ? 0 : e.mark.line + 1, e.mark.is_null() ? 0 : e.mark.column + 1}});
+  } catch (const std::exception& e) {
+    problems.push_back({std::string("cannot be read: ") + e.what(), {file, 0, 0}});
+  }
+}
+
+}  // namespace sluice::rules
