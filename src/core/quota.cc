@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "core/wide.h"
+
 namespace sluice::core {
 
 namespace {
@@ -12,6 +14,90 @@ constexpr std::array<std::string_view, kAlgorithmCount> kNames{
     "fixed_window",   "sliding_window_log", "sliding_window_counter",
     "sliding_window", "token_bucket",       "gcra",
     "leaky_bucket",   "concurrency"};
+
+using Fault = std::optional<std::string>;
+
+Fault FaultOfUnits(std::string_view field, Units units) {
+  if (units < 0) {
+    return std::string(field) + " " + std::to_string(units) +
+           " is negative: 0 denies everything, `unlimited` lets everything pass";
+  }
+  if (units > kMaxUnits) {
+    return std::string(field) + " " + std::to_string(units) + " is above " +
+           std::to_string(kMaxUnits) + ", the largest number that every store keeps exact";
+  }
+  return std::nullopt;
+}
+
+Fault FaultOfWindow(std::string_view field, Duration window) {
+  constexpr Duration kLeast = std::chrono::milliseconds(1);
+  if (window <= Duration::zero()) {
+    return std::string(field) + " is missing or not positive: give one, such as 250ms, 1m or 30d";
+  }
+  if (window % kLeast != Duration::zero()) {
+    return std::string(field) + " is no whole number of milliseconds: round it to one";
+  }
+  if (window > kLongestHorizon) {
+    return std::string(field) + " is longer than 36500d: use at most that";
+  }
+  return std::nullopt;
+}
+
+// A bucket whose refill takes longer than a century is a typing error, and would outgrow
+// the widths that keep debts exact.
+Fault FaultOfRefill(const Quota& quota) {
+  if (quota.rate == 0 || quota.limit == 0) {
+    return std::nullopt;
+  }
+  const U128 cap = Multiply(static_cast<std::uint64_t>(quota.limit),
+                            static_cast<std::uint64_t>(quota.window.count()));
+  const U128 most = Multiply(static_cast<std::uint64_t>(quota.rate),
+                             static_cast<std::uint64_t>(kLongestHorizon.count()));
+  if (cap > most) {
+    return "burst " + std::to_string(quota.limit) + " would take more than 36500d to refill at " +
+           std::to_string(quota.rate) + " per window: lower the burst or raise the rate";
+  }
+  return std::nullopt;
+}
+
+Fault FaultOfBucket(const Quota& quota) {
+  if (Fault fault = FaultOfUnits("rate", quota.rate)) {
+    return fault;
+  }
+  if (Fault fault = FaultOfUnits("burst", quota.limit)) {
+    return fault;
+  }
+  if (Fault fault = FaultOfWindow("window", quota.window)) {
+    return fault;
+  }
+  return FaultOfRefill(quota);
+}
+
+Fault FaultOfConcurrency(const Quota& quota) {
+  if (Fault fault = FaultOfUnits("limit", quota.limit)) {
+    return fault;
+  }
+  if (Fault fault = FaultOfUnits("ceiling", quota.ceiling)) {
+    return fault;
+  }
+  if (quota.ceiling > quota.limit) {
+    return "ceiling " + std::to_string(quota.ceiling) + " is above the limit " +
+           std::to_string(quota.limit) + ": a share cannot be more than the whole";
+  }
+  return FaultOfWindow("hold_ttl", quota.window);
+}
+
+Fault FaultOfWindowed(const Quota& quota) {
+  if (Fault fault = FaultOfUnits("limit", quota.limit)) {
+    return fault;
+  }
+  if (quota.algorithm == Algorithm::kSlidingWindow &&
+      (quota.segments < 1 || quota.segments > kMaxSegments)) {
+    return "segments " + std::to_string(quota.segments) + " is not within 1 to " +
+           std::to_string(kMaxSegments);
+  }
+  return quota.calendar != nullptr ? std::nullopt : FaultOfWindow("window", quota.window);
+}
 
 }  // namespace
 
@@ -26,6 +112,26 @@ std::optional<Algorithm> AlgorithmNamed(std::string_view name) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::string> FaultOf(const Quota& quota) {
+  const Algorithm algorithm = quota.algorithm;
+  if (quota.calendar != nullptr && algorithm != Algorithm::kFixedWindow) {
+    return "a calendar word belongs to fixed_window only: give a length such as 30d";
+  }
+  if (quota.strict && algorithm != Algorithm::kSlidingWindow) {
+    return "strict belongs to sliding_window only: leave it out";
+  }
+  if (quota.shape && algorithm != Algorithm::kLeakyBucket) {
+    return "shape belongs to leaky_bucket only: leave it out";
+  }
+  if (quota.unlimited) {
+    return std::nullopt;
+  }
+  if (IsBucket(algorithm)) {
+    return FaultOfBucket(quota);
+  }
+  return algorithm == Algorithm::kConcurrency ? FaultOfConcurrency(quota) : FaultOfWindowed(quota);
 }
 
 }  // namespace sluice::core

@@ -1,0 +1,115 @@
+#include "core/quota.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice::core {
+namespace {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
+
+Quota Sound(Algorithm algorithm) {
+  Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = 10;
+  quota.rate = 10;
+  quota.ceiling = algorithm == Algorithm::kConcurrency ? 10 : 0;
+  quota.window = 1min;
+  return quota;
+}
+
+TEST(QuotaTest, NamesEachAlgorithmBothWays) {
+  for (int i = 0; i < kAlgorithmCount; ++i) {
+    const auto algorithm = static_cast<Algorithm>(i);
+    EXPECT_EQ(AlgorithmNamed(NameOf(algorithm)), algorithm);
+    EXPECT_EQ(FaultOf(Sound(algorithm)), std::nullopt) << NameOf(algorithm);
+  }
+  EXPECT_EQ(AlgorithmNamed("tokenbucket"), std::nullopt);
+}
+
+TEST(QuotaTest, ZeroIsLegalAndUnlimitedNeedsNoNumbers) {
+  for (int i = 0; i < kAlgorithmCount; ++i) {
+    Quota quota = Sound(static_cast<Algorithm>(i));
+    quota.limit = 0;
+    quota.ceiling = 0;
+    EXPECT_EQ(FaultOf(quota), std::nullopt);
+    Quota unlimited;
+    unlimited.algorithm = quota.algorithm;
+    unlimited.unlimited = true;
+    EXPECT_EQ(FaultOf(unlimited), std::nullopt);
+  }
+}
+
+TEST(QuotaTest, RefusesUnitsOutOfRange) {
+  for (int i = 0; i < kAlgorithmCount; ++i) {
+    Quota quota = Sound(static_cast<Algorithm>(i));
+    quota.limit = -1;
+    EXPECT_TRUE(FaultOf(quota));
+    quota.limit = kMaxUnits + 1;
+    EXPECT_TRUE(FaultOf(quota));
+  }
+  Quota most = Sound(Algorithm::kFixedWindow);
+  most.limit = kMaxUnits;
+  EXPECT_EQ(FaultOf(most), std::nullopt);
+  Quota rate = Sound(Algorithm::kGcra);
+  rate.rate = -1;
+  EXPECT_TRUE(FaultOf(rate));
+  rate.rate = kMaxUnits + 1;
+  EXPECT_TRUE(FaultOf(rate));
+}
+
+TEST(QuotaTest, RefusesWindowsThatAreMissingFractionalOrEndless) {
+  for (int i = 0; i < kAlgorithmCount; ++i) {
+    Quota quota = Sound(static_cast<Algorithm>(i));
+    for (const Duration window :
+         {Duration(0), Duration(-1ms), Duration(1ns), Duration(1500us), kLongestHorizon + 1ms}) {
+      quota.window = window;
+      EXPECT_TRUE(FaultOf(quota)) << NameOf(quota.algorithm) << " " << window.count();
+    }
+    quota.window = 1ms;
+    EXPECT_EQ(FaultOf(quota), std::nullopt);
+    quota.window = kLongestHorizon;
+    EXPECT_EQ(FaultOf(quota), std::nullopt);
+  }
+}
+
+TEST(QuotaTest, RefusesARefillLongerThanTheHorizon) {
+  Quota quota = Sound(Algorithm::kTokenBucket);
+  quota.rate = 1;
+  quota.window = 365 * 24h;
+  quota.limit = 100;
+  EXPECT_EQ(FaultOf(quota), std::nullopt);
+  quota.limit = 101;
+  EXPECT_TRUE(FaultOf(quota));
+  quota.rate = 0;
+  EXPECT_EQ(FaultOf(quota), std::nullopt);
+  quota.rate = 2'000'000;
+  quota.limit = kMaxUnits;
+  quota.window = 1s;
+  EXPECT_EQ(FaultOf(quota), std::nullopt);
+}
+
+TEST(QuotaTest, RefusesWhatBelongsToAnotherAlgorithm) {
+  Quota quota = Sound(Algorithm::kGcra);
+  quota.strict = true;
+  EXPECT_TRUE(FaultOf(quota));
+  quota.strict = false;
+  quota.shape = true;
+  EXPECT_TRUE(FaultOf(quota));
+  quota.algorithm = Algorithm::kLeakyBucket;
+  EXPECT_EQ(FaultOf(quota), std::nullopt);
+  Quota sliding = Sound(Algorithm::kSlidingWindow);
+  sliding.segments = 0;
+  EXPECT_TRUE(FaultOf(sliding));
+  sliding.segments = 65;
+  EXPECT_TRUE(FaultOf(sliding));
+  sliding.segments = 64;
+  EXPECT_EQ(FaultOf(sliding), std::nullopt);
+  Quota holds = Sound(Algorithm::kConcurrency);
+  holds.ceiling = 11;
+  EXPECT_TRUE(FaultOf(holds));
+  holds.ceiling = -1;
+  EXPECT_TRUE(FaultOf(holds));
+}
+
+}  // namespace
+}  // namespace sluice::core
