@@ -10,8 +10,10 @@
 
 namespace sluice::core {
 
-// At most `limit` units in flight; a hold that nobody releases expires.
-// On the table's line only: a shared store shifts its holds itself.
+// At most `limit` units in flight; a hold that nobody releases expires. (Teaching comment:
+// see concurrency.cc.) On the table's line only: a shared store shifts its holds itself.
+//
+// Steps are pure and static, as in bucket.h.
 class Concurrency {
  public:
   using Instant = TableInstant;
@@ -27,7 +29,12 @@ class Concurrency {
 
   // Before a step the store drops the holds whose expiry is at or before now; it only has to
   // look when now >= next_expiry_ns. On allow with cost > 0 it adds a hold of `cost` units that
-  // expires at exactly now + quota.window.
+  // expires at exactly now + quota.window; an unlimited quota keeps no holds.
+  //
+  // `remaining` is what this caller's ceiling leaves; `limit` is the rule's. Denied: kInFlight,
+  // at an unknown time, where the slots are taken; kReserved where those that are left are
+  // for another priority, at an unknown time, or never if the cost is above this caller's
+  // ceiling; cost above the limit and limit 0 as everywhere.
   [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
                                             Cost cost);
   [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,

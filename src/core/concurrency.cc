@@ -1,0 +1,83 @@
+#include "core/concurrency.h"
+
+#include <algorithm>
+
+#include "core/judging.h"
+#include "core/wide.h"
+
+// The concurrency limiter: how many at once, not how many per second.
+//
+// The problem: what hurts a server is not the number of calls but those that are slow. Ten
+// reports a minute are nothing, ten reports at the same time are an outage.
+//
+// The idea: a check that passes takes slots and gets a hold; whoever is done releases it.
+// The count of held slots is the whole decision.
+//
+// Corner cases:
+// - Holders die. Each hold expires `hold_ttl` after it was granted, so that a crash costs
+//   slots for a while and not for ever; releasing it later frees nothing a second time.
+// - Some must get in even when it is full: `reserve` keeps the last slots for a priority, by
+//   giving everyone else a lower ceiling. Being kept out by a reserve is the server's state
+//   and not the caller's fault, hence its own reason (503, not 429).
+// - Nobody knows when a slot will be free: the wait is unknown, not a guess. But where this
+//   caller's ceiling is below the cost it will never pass, and saying "later" would be a lie.
+// - A limit lowered under what is in flight: nothing passes until enough were released.
+//
+// Source: Stripe, "Scaling your API with rate limiters": its second limiter (concurrent
+// requests) and third (the fleet usage load shedder, the reserve).
+namespace sluice::core {
+
+namespace {
+
+using State = Concurrency::State;
+
+Outcome<State> Judge(const Quota& quota, const State& state, const TableNow& now, Cost cost,
+                     Verb verb) {
+  if (quota.unlimited) {
+    return {UnlimitedDecision(), state, state};
+  }
+  Outcome<State> outcome{.decision = {}, .on_allow = state, .on_deny = state};
+  const std::int64_t line = now.line.time_since_epoch().count();
+  Decision& decision = outcome.decision;
+  decision.limit = quota.limit;
+  decision.remaining = std::max<Units>(quota.ceiling - state.in_flight, 0);
+  if (state.in_flight > 0) {
+    decision.reset_after = Duration(Until(line, state.last_expiry_ns));
+  }
+  const Reason never = ReasonForNever(quota.limit, cost);
+  if (never != Reason::kNone) {
+    Deny(decision, never, Decision::kNever);
+  } else if (cost.units > quota.ceiling) {
+    Deny(decision, Reason::kReserved, Decision::kNever);
+  } else if (cost.units > decision.remaining) {
+    const bool room = cost.units <= quota.limit - state.in_flight;
+    Deny(decision, room ? Reason::kReserved : Reason::kInFlight, Decision::kUnknown);
+  } else {
+    decision.allowed = true;
+    if (verb == Verb::kCheck && cost.units > 0) {
+      const std::int64_t expiry = Plus(line, quota.window.count());
+      const bool first = state.in_flight == 0;
+      outcome.on_allow = {
+          .in_flight = state.in_flight + cost.units,
+          .next_expiry_ns = first ? expiry : std::min(state.next_expiry_ns, expiry),
+          .last_expiry_ns = first ? expiry : std::max(state.last_expiry_ns, expiry)};
+      decision.remaining -= cost.units;
+      decision.reset_after = Duration(Until(line, outcome.on_allow.last_expiry_ns));
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome<State> Concurrency::Check(const Quota& quota, const State& state, const Now& now,
+                                  Cost cost) {
+  return Judge(quota, state, now, cost, Verb::kCheck);
+}
+
+Outcome<State> Concurrency::Peek(const Quota& quota, const State& state, const Now& now,
+                                 Cost cost) {
+  return Judge(quota, state, now, cost, Verb::kPeek);
+}
+
+}  // namespace sluice::core
