@@ -72,13 +72,13 @@ std::string NameText(Algorithm algorithm) {
 
 }  // namespace
 
-const core::Calendar* CalendarShelf::Keep(core::Calendar calendar) {
+const core::Calendar* CalendarShelf::Keep(std::unique_ptr<const core::Calendar> calendar) {
   for (const auto& kept : calendars_) {
-    if (kept->shape() == calendar.shape()) {
+    if (kept->shape() == calendar->shape()) {
       return kept.get();
     }
   }
-  calendars_.push_back(std::make_unique<core::Calendar>(std::move(calendar)));
+  calendars_.push_back(std::move(calendar));
   return calendars_.back().get();
 }
 

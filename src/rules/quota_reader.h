@@ -16,10 +16,10 @@ namespace sluice::rules {
 // The calendars of a rule set: rules that cut time alike share one.
 class CalendarShelf {
  public:
-  const core::Calendar* Keep(core::Calendar calendar);
+  const core::Calendar* Keep(std::unique_ptr<const core::Calendar> calendar);
 
  private:
-  std::vector<std::unique_ptr<core::Calendar>> calendars_;
+  std::vector<std::unique_ptr<const core::Calendar>> calendars_;
 };
 
 // Reads the numbers of one rule, and then those of its plans and overrides against them.
