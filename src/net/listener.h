@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,27 +9,11 @@
 
 #include "sluice/result.h"
 
+#include "net/connection_limit.h"
 #include "net/event_loop.h"
 #include "net/transport.h"
 
 namespace sluice::net {
-
-// How many connections are open, over all loops and listeners that share it, and how many
-// may be. Any thread.
-class ConnectionLimit {
- public:
-  explicit ConnectionLimit(std::size_t most) : most_(most) {}
-
-  [[nodiscard]] bool TryTake();
-  void Return();
-  [[nodiscard]] std::size_t open() const { return open_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
-
- private:
-  const std::size_t most_;
-  std::atomic<std::size_t> open_{0};
-  std::atomic<std::uint64_t> refused_{0};
-};
 
 // "127.0.0.1:8080", "[::1]:0", "*:8080" or ":8080" (every IPv4 and IPv6 address). Names are
 // not looked up, but localhost is 127.0.0.1.

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 namespace sluice::net {
 
@@ -31,7 +33,7 @@ class Timer {
   Timer* next_ = nullptr;
   Timer** link_ = nullptr;  // What points at this.
   std::uint64_t tick_ = 0;  // When it is due.
-  int slot_ = 0;
+  int slot_ = 0;            // -1 while its slot is being run.
 };
 
 // kExact: within a millisecond or so. kCoarse: up to 64 ms late, so that a thousand
@@ -53,7 +55,7 @@ class TimerWheel {
   void Arm(Timer& timer, SteadyTime when, TimerPrecision precision);
 
   // Runs what is due by `now`, in order of ticks. Actions may arm, cancel and destroy timers,
-  // their own included; what they arm for a time already due waits for the next Advance().
+  // their own included; what they arm for a time already due runs a tick later.
   // A `now` before the last one does nothing.
   void Advance(SteadyTime now);
 
@@ -68,16 +70,21 @@ class TimerWheel {
   static constexpr int kBits = 6;
   static constexpr int kSlots = 1 << kBits;
 
+  struct Stop {
+    std::uint64_t tick;
+    int slot;
+  };
+
   void Link(Timer& timer);
   void Unlink(Timer& timer);
-  void Cascade(int level);
+  [[nodiscard]] std::optional<Stop> NextStop() const;
+  void RunSlot(int slot);
 
   SteadyTime start_;
   std::uint64_t tick_ = 0;  // All timers due at or before it have run.
   std::size_t size_ = 0;
-  std::array<Timer*, kLevels * kSlots> slots_{};
+  std::array<Timer*, static_cast<std::size_t>(kLevels) * kSlots> slots_{};
   std::array<std::uint64_t, kLevels> used_{};  // A bit per slot that holds a timer.
-  Timer* due_ = nullptr;                       // Being run.
 };
 
 }  // namespace sluice::net

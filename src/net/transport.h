@@ -9,6 +9,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 
+#include "net/connection_limit.h"
+
 namespace sluice::net {
 
 // Whoever holds a connection's other end of the code: told when reads and writes are done,
@@ -48,7 +50,9 @@ class Transport {
   [[nodiscard]] virtual std::string_view peer_address() const = 0;
 };
 
-// Over TCP. Takes a connected socket; switches Nagle's delay off.
-[[nodiscard]] std::unique_ptr<Transport> MakeTcpTransport(boost::asio::ip::tcp::socket socket);
+// Over TCP. Takes a connected socket; switches Nagle's delay off. `place` is given back
+// with the transport.
+[[nodiscard]] std::unique_ptr<Transport> MakeTcpTransport(boost::asio::ip::tcp::socket socket,
+                                                          ConnectionPlace place = {});
 
 }  // namespace sluice::net

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@
 #include "wire/read_buffer.h"
 
 namespace sluice::wire {
+
+class Http1HeaderReader;
 
 // What one request may take up. Above it the request is refused and the connection closed.
 struct Http1Limits {
@@ -67,29 +70,29 @@ class Http1Parser {
   enum class Phase : std::uint8_t { kIdle, kHeader, kBody };
   [[nodiscard]] Phase phase() const;
 
+  // Gives the memory of an unusually large request back. For when the stream is idle.
+  void ShrinkIfIdle() { buffer_.ShrinkIfIdle(64 * 1024); }
+
  private:
   enum class State : std::uint8_t { kHeader, kLengthBody, kChunkedBody, kFailed };
 
   Event Fail(int status, std::string_view detail);
   Event NextHeader();
   Event NextBody();
-  [[nodiscard]] bool FindHeaderEnd();
-  [[nodiscard]] bool ReadHeader(std::string_view block);
-  [[nodiscard]] bool ReadFraming();
+  Event Refuse(const Http1HeaderReader& header);
   void KeepHeader(std::string_view block);
+  void GiveOut(std::string_view body, std::size_t used);
 
   Http1Limits limits_;
   ReadBuffer buffer_;
   Http1Request request_;
   Http1Error error_;
   State state_ = State::kHeader;
-  std::size_t used_ = 0;         // Bytes of the request last given out: consumed on Next().
-  std::size_t line_ = 0;         // Where the header's line that is being looked at begins.
-  std::size_t scanned_ = 0;      // How far that line has been searched for its end.
-  std::size_t header_size_ = 0;  // Set once the header is complete.
-  std::size_t body_size_ = 0;    // Content-Length.
-  int empty_lines_ = 0;          // Before a request line; a few are tolerated.
-  bool chunked_ = false;
+  std::size_t used_ = 0;     // Bytes of the request last given out: consumed by Next().
+  std::size_t line_ = 0;     // Where the header line being looked for begins.
+  std::size_t scanned_ = 0;  // How far its end has been searched.
+  std::size_t body_size_ = 0;
+  int empty_lines_ = 0;  // Before a request line; a few are tolerated.
   bool continue_wanted_ = false;
   std::string kept_header_;  // The header's bytes while a body comes in pieces.
   ChunkedBody chunks_;

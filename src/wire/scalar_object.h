@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,14 +43,13 @@ enum class ScalarKind : std::uint8_t { kText, kInteger, kFraction, kBoolean, kNu
 // string itself; an integer's digits (-0 is 0); a fraction's shortest decimal text, so that
 // 1.50 and 1.5 are one, and 2.0 is 2; true or false; "" for null.
 struct JsonMember {
-  std::string_view name;
-  std::string_view text;
+  std::string_view name{};
+  std::string_view text{};
   ScalarKind kind = ScalarKind::kNull;
-  bool nested = false;  // Stood inside the nested object: never a reserved word.
-  bool fits = false;    // An integer that fits `integer`.
+  bool reserved = false;  // A reserved word, and not inside the nested object.
+  bool fits = false;      // An integer that fits `integer`.
   std::int64_t integer = 0;
-  std::size_t name_offset = 0;  // Where the member begins in the text.
-  std::size_t value_offset = 0;
+  std::size_t ordinal = 0;  // Which member of the text this is: for ProblemOf().
 };
 
 struct ScalarObjectLimits {
@@ -60,12 +60,14 @@ struct ScalarObjectLimits {
 
 // Reads a JSON object whose members are scalars, in order, nothing lost: the body of a
 // check, an event of a replay. One member, named `nested_name`, may be an object of scalars
-// itself; its members are merged into the list, and a name may occur once in all. Bounded in
+// itself; its members are merged into the list. A name may occur once in all, but a reserved
+// word outside and the same name inside are two things. Bounded in
 // depth, members and length; UTF-8 is checked; never throws. Built once and reused: warm, it
 // allocates nothing. One thread.
 class ScalarObject {
  public:
-  explicit ScalarObject(std::string_view nested_name, const ScalarObjectLimits& limits = {});
+  explicit ScalarObject(std::string_view nested_name, std::vector<std::string> reserved = {},
+                        const ScalarObjectLimits& limits = {});
   ~ScalarObject();
   ScalarObject(ScalarObject&&) noexcept;
   ScalarObject& operator=(ScalarObject&&) noexcept;
@@ -74,16 +76,19 @@ class ScalarObject {
   [[nodiscard]] tl::expected<void, JsonProblem> Read(std::string_view json);
 
   // Of the last Read() that succeeded; until the next.
-  [[nodiscard]] std::span<const JsonMember> members() const { return members_; }
+  [[nodiscard]] std::span<const JsonMember> members() const;
 
  private:
   struct Impl;
-  Impl* impl_ = nullptr;
-  std::vector<JsonMember> members_;
+  std::unique_ptr<Impl> impl_;
 };
 
-// A problem at `offset` of `json`, line and column worked out and written behind `text`.
+// A problem at `offset` of `json`; line and column are worked out and written behind `text`.
 [[nodiscard]] JsonProblem ProblemAt(std::string_view json, std::size_t offset, JsonFault fault,
-                                    std::string text, std::string_view member = {});
+                                    std::string_view text, std::string_view member = {});
+
+// A problem with the value of `member`, which was read from `json`.
+[[nodiscard]] JsonProblem ProblemOf(const JsonMember& member, std::string_view json,
+                                    JsonFault fault, std::string_view text);
 
 }  // namespace sluice::wire

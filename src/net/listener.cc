@@ -1,0 +1,114 @@
+#include "net/listener.h"
+
+#include <utility>
+
+#include <boost/asio/detail/socket_option.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+namespace sluice::net {
+namespace {
+
+using boost::asio::ip::tcp;
+using ReusePort = boost::asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+
+constexpr int kBacklog = 1024;
+
+// After accept() failed for lack of something (descriptors, memory), which closing
+// connections give back: time enough for that, and no spinning meanwhile.
+constexpr std::chrono::milliseconds kPause{100};
+
+}  // namespace
+
+// Shared with the accept under way, which may outlive the listener by one turn.
+struct Listener::State : std::enable_shared_from_this<Listener::State> {
+  State(EventLoop& loop_in, ConnectionLimit& limit_in, OnConnection on_connection_in)
+      : loop(loop_in),
+        limit(limit_in),
+        on_connection(std::move(on_connection_in)),
+        acceptor(loop.context()),
+        pause([this] { Accept(); }) {}
+
+  boost::system::error_code Open(const tcp::endpoint& address) {
+    boost::system::error_code error;
+    acceptor.open(address.protocol(), error);
+    if (!error) {
+      acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+    }
+    if (!error) {
+      acceptor.set_option(ReusePort(true), error);
+    }
+    if (!error && address.protocol() == tcp::v6() && address.address().is_unspecified()) {
+      acceptor.set_option(boost::asio::ip::v6_only(false), error);
+    }
+    if (!error) {
+      acceptor.bind(address, error);
+    }
+    if (!error) {
+      acceptor.listen(kBacklog, error);
+    }
+    return error;
+  }
+
+  void Accept() {
+    acceptor.async_accept(
+        [self = shared_from_this()](const boost::system::error_code& error, tcp::socket socket) {
+          self->OnAccept(error, std::move(socket));
+        });
+  }
+
+  void OnAccept(const boost::system::error_code& error, tcp::socket socket) {
+    if (!acceptor.is_open()) {
+      return;
+    }
+    if (!error) {
+      if (limit.TryTake()) {
+        on_connection(MakeTcpTransport(std::move(socket), ConnectionPlace(limit)));
+      }  // Else the socket closes here.
+    } else if (error != boost::asio::error::connection_aborted) {
+      loop.ArmAfter(pause, kPause);
+      return;
+    }
+    if (acceptor.is_open()) {  // on_connection may have closed it.
+      Accept();
+    }
+  }
+
+  EventLoop& loop;
+  ConnectionLimit& limit;
+  OnConnection on_connection;
+  tcp::acceptor acceptor;
+  Timer pause;
+};
+
+Listener::Listener(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Listener::~Listener() {
+  Close();
+}
+
+Result<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const tcp::endpoint& address,
+                                                 ConnectionLimit& limit,
+                                                 OnConnection on_connection) {
+  auto state = std::make_shared<State>(loop, limit, std::move(on_connection));
+  if (const boost::system::error_code error = state->Open(address); error) {
+    return tl::unexpected(Error{
+        .message = fmt::format("cannot listen on {}: {}", AddressText(address), error.message())});
+  }
+  state->Accept();
+  return std::unique_ptr<Listener>(new Listener(std::move(state)));
+}
+
+tcp::endpoint Listener::endpoint() const {
+  boost::system::error_code error;
+  return state_->acceptor.local_endpoint(error);
+}
+
+void Listener::Close() {
+  boost::system::error_code ignored;
+  state_->acceptor.close(ignored);
+  state_->pause.Cancel();
+}
+
+}  // namespace sluice::net

@@ -1,0 +1,303 @@
+#include "wire/http1_parser.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "wire/ascii.h"
+#include "wire/http1_header_reader.h"
+#include "wire/http1_response.h"
+
+namespace sluice::wire {
+namespace {
+
+constexpr int kMaxEmptyLines = 4;
+
+// A line of the header as it may stand on the wire, without its CRLF.
+//
+// Beast would take some of what is refused here (folded lines above all); two parsers that
+// read a line differently are what smuggling needs, so its ends are judged before Beast.
+bool IsCleanLine(std::string_view line) {
+  return line.find('\r') == std::string_view::npos && line.find('\0') == std::string_view::npos &&
+         (line.empty() || (line.front() != ' ' && line.front() != '\t'));
+}
+
+// 0 where the request line ends as HTTP/1.x, else the status that refuses it.
+int JudgeVersion(std::string_view line) {
+  const std::size_t space = line.rfind(' ');
+  if (space == std::string_view::npos) {
+    return 400;
+  }
+  const std::string_view version = line.substr(space + 1);
+  if (version == "HTTP/1.1" || version == "HTTP/1.0") {
+    return 0;
+  }
+  const bool other_version = version.size() == 8 && version.starts_with("HTTP/") &&
+                             IsDigit(version[5]) && version[6] == '.' && IsDigit(version[7]);
+  return other_version ? 505 : 400;
+}
+
+bool IsHost(std::string_view host) {
+  return std::ranges::all_of(host, [](char c) {
+    return c > 0x20 && c < 0x7f &&
+           std::string_view("/?#@,\\<>\"").find(c) == std::string_view::npos;
+  });
+}
+
+// Splits the target into path and query. False for bytes that no URI has.
+bool ReadTarget(Http1Request& request) {
+  std::string_view rest = request.target;
+  if (!std::ranges::all_of(rest, [](char c) { return c > 0x20 && c < 0x7f && c != '#'; })) {
+    return false;
+  }
+  request.path = {};
+  request.query = {};
+  if (!rest.starts_with('/')) {
+    // The absolute form, which a server must take as well (RFC 9112, 3.2.2), or one that
+    // names no path: "*", "host:port".
+    const std::size_t scheme = EqualsIgnoreCase(rest.substr(0, 7), "http://")    ? 7
+                               : EqualsIgnoreCase(rest.substr(0, 8), "https://") ? 8
+                                                                                 : 0;
+    if (scheme == 0) {
+      return true;
+    }
+    rest.remove_prefix(std::min(rest.find_first_of("/?", scheme), rest.size()));
+  }
+  const std::size_t mark = rest.find('?');
+  request.path = rest.substr(0, mark);
+  if (mark != std::string_view::npos) {
+    request.query = rest.substr(mark + 1);
+  }
+  if (request.path.empty()) {
+    request.path = "/";
+  }
+  return true;
+}
+
+// Digits only, at most 15 of them.
+bool ReadLength(std::string_view text, std::size_t& length) {
+  if (text.empty() || text.size() > 15) {
+    return false;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+Http1Parser::Http1Parser(const Http1Limits& limits) : limits_(limits) {
+  request_.fields.reserve(16);
+}
+
+Http1Parser::Event Http1Parser::Fail(int status, std::string_view detail) {
+  state_ = State::kFailed;
+  error_ = {.status = status, .title = StatusPhrase(status), .detail = detail};
+  return Event::kError;
+}
+
+Http1Parser::Phase Http1Parser::phase() const {
+  if (state_ != State::kHeader) {
+    return Phase::kBody;
+  }
+  return buffer_.Data().size() == used_ ? Phase::kIdle : Phase::kHeader;
+}
+
+Http1Parser::Event Http1Parser::Next() {
+  if (used_ != 0) {
+    buffer_.Consume(used_);
+    used_ = 0;
+  }
+  switch (state_) {
+    case State::kHeader:
+      return NextHeader();
+    case State::kLengthBody:
+    case State::kChunkedBody:
+      return NextBody();
+    case State::kFailed:
+      break;
+  }
+  return Event::kError;
+}
+
+Http1Parser::Event Http1Parser::NextHeader() {
+  std::string_view data = buffer_.Data();
+  for (;;) {
+    const std::size_t line_feed = data.find('\n', scanned_);
+    if (line_feed == std::string_view::npos) {
+      scanned_ = data.size();
+      if (data.size() > limits_.header_bytes) {
+        return line_ == 0 ? Fail(414, "The request line is too long.")
+                          : Fail(431, "The header is too long.");
+      }
+      return Event::kNeedMore;
+    }
+    if (line_feed == line_ || data[line_feed - 1] != '\r') {
+      return Fail(400, "A line of the header does not end in CR LF.");
+    }
+    const std::string_view line = data.substr(line_, line_feed - 1 - line_);
+    if (line.empty() && line_ == 0) {
+      // Some old clients end a body with an empty line too many (RFC 9112, 2.2).
+      if (++empty_lines_ > kMaxEmptyLines) {
+        return Fail(400, "Empty lines stand where a request should begin.");
+      }
+      buffer_.Consume(2);
+      scanned_ = 0;
+      data = buffer_.Data();
+      continue;
+    }
+    if (!IsCleanLine(line)) {
+      return Fail(400, "The header holds a folded line or a stray control character.");
+    }
+    if (line_ == 0) {
+      if (const int status = JudgeVersion(line); status != 0) {
+        return Fail(status, "The request line does not end in HTTP/1.1 or HTTP/1.0.");
+      }
+    }
+    line_ = line_feed + 1;
+    scanned_ = line_;
+    if (line.empty()) {
+      break;
+    }
+  }
+
+  const std::size_t size = line_;
+  line_ = 0;
+  scanned_ = 0;
+  empty_lines_ = 0;
+  if (size > limits_.header_bytes) {
+    return Fail(431, "The header is too long.");
+  }
+  const std::string_view block = data.substr(0, size);
+  Http1HeaderReader header(request_, limits_.fields);
+  request_.body = {};
+  if (!header.Read(block)) {
+    return header.too_many_fields() ? Fail(431, "The header has too many fields.")
+                                    : Fail(400, "The request line or a header field is malformed.");
+  }
+  if (Refuse(header) == Event::kError) {
+    return Event::kError;
+  }
+  const bool chunked = header.transfer_encoding().count != 0;
+  if (!chunked && data.size() - size >= body_size_) {
+    // The whole request is here: no byte is copied.
+    GiveOut(data.substr(size, body_size_), size + body_size_);
+    return Event::kRequest;
+  }
+  KeepHeader(block);
+  buffer_.Consume(size);
+  if (chunked) {
+    chunks_.Start(limits_.body_bytes);
+  }
+  state_ = chunked ? State::kChunkedBody : State::kLengthBody;
+  return NextBody();
+}
+
+// Judges what the header says of the message's end and of the connection.
+Http1Parser::Event Http1Parser::Refuse(const Http1HeaderReader& header) {
+  if (request_.target.size() > limits_.target_bytes) {
+    return Fail(414, "The request target is too long.");
+  }
+  if (!ReadTarget(request_)) {
+    return Fail(400, "The request target holds bytes that no URI has.");
+  }
+  if (header.host().count > 1 || (header.host().count == 0 && request_.minor_version == 1)) {
+    return Fail(400, "A request has exactly one Host field.");
+  }
+  if (!IsHost(header.host().value)) {
+    return Fail(400, "The Host field is malformed.");
+  }
+  body_size_ = 0;
+  continue_wanted_ = false;
+  if (header.transfer_encoding().count != 0) {
+    if (header.content_length().count != 0) {
+      return Fail(400, "Content-Length and Transfer-Encoding exclude each other.");
+    }
+    if (request_.minor_version == 0) {
+      return Fail(400, "HTTP/1.0 has no Transfer-Encoding.");
+    }
+    if (header.transfer_encoding().count > 1) {
+      return Fail(400, "Transfer-Encoding may be given once.");
+    }
+    if (!EqualsIgnoreCase(header.transfer_encoding().value, "chunked")) {
+      return Fail(501, "The only transfer coding known here is chunked.");
+    }
+  }
+  if (header.content_length().count > 1) {
+    return Fail(400, "Content-Length may be given once.");
+  }
+  if (header.content_length().count == 1) {
+    if (!ReadLength(header.content_length().value, body_size_)) {
+      return Fail(400, "Content-Length is no number.");
+    }
+    if (body_size_ > limits_.body_bytes) {
+      return Fail(413, "The body is too large.");
+    }
+  }
+  if (header.expect().count != 0) {
+    if (!EqualsIgnoreCase(header.expect().value, "100-continue")) {
+      return Fail(417, "The only expectation known here is 100-continue.");
+    }
+    continue_wanted_ = request_.minor_version == 1;  // RFC 9110, 10.1.1: ignored in 1.0.
+  }
+  return Event::kNeedMore;
+}
+
+Http1Parser::Event Http1Parser::NextBody() {
+  const std::string_view data = buffer_.Data();
+  if (state_ == State::kLengthBody) {
+    if (data.size() >= body_size_) {
+      GiveOut(data.substr(0, body_size_), body_size_);
+      return Event::kRequest;
+    }
+  } else {
+    std::size_t used = 0;
+    const ChunkedBody::Outcome outcome = chunks_.Take(data, used);
+    buffer_.Consume(used);
+    switch (outcome) {
+      case ChunkedBody::Outcome::kDone:
+        GiveOut(chunks_.body(), 0);
+        return Event::kRequest;
+      case ChunkedBody::Outcome::kMalformed:
+        return Fail(400, "The chunks of the body are malformed.");
+      case ChunkedBody::Outcome::kTooLarge:
+        return Fail(413, "The body is too large.");
+      case ChunkedBody::Outcome::kNeedMore:
+        break;
+    }
+  }
+  if (continue_wanted_ && buffer_.Data().empty()) {
+    continue_wanted_ = false;
+    return Event::kContinue;
+  }
+  return Event::kNeedMore;
+}
+
+void Http1Parser::GiveOut(std::string_view body, std::size_t used) {
+  request_.body = body;
+  used_ = used;
+  state_ = State::kHeader;
+}
+
+// Puts the header's bytes aside and the request's views onto them: the buffer may move
+// while the body comes.
+void Http1Parser::KeepHeader(std::string_view block) {
+  kept_header_.assign(block);
+  const auto move = [&](std::string_view& view) {
+    const bool inside = !std::less<>()(view.data(), block.data()) &&
+                        !std::less<>()(block.data() + block.size(), view.data() + view.size());
+    if (inside) {
+      const auto offset = static_cast<std::size_t>(view.data() - block.data());
+      view = std::string_view(kept_header_).substr(offset, view.size());
+    }
+  };
+  move(request_.method_text);
+  move(request_.target);
+  move(request_.path);
+  move(request_.query);
+  for (HttpField& field : request_.fields) {
+    move(field.name);
+    move(field.value);
+  }
+}
+
+}  // namespace sluice::wire

@@ -1,0 +1,166 @@
+#include "wire/http1_response.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include "base/assert.h"
+
+namespace sluice::wire {
+namespace {
+
+void AppendNumber(std::string& out, std::int64_t number) {
+  char digits[20];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+  out.append(digits, end);
+}
+
+void AppendTwoDigits(std::string& out, unsigned number) {
+  out.push_back(static_cast<char>('0' + number / 10));
+  out.push_back(static_cast<char>('0' + number % 10));
+}
+
+}  // namespace
+
+std::string_view StatusPhrase(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 204:
+      return "No Content";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 412:
+      return "Precondition Failed";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
+    case 417:
+      return "Expectation Failed";
+    case 422:
+      return "Unprocessable Content";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return "Unknown";
+  }
+}
+
+Http1Response::Http1Response(std::string& out, const Http1ResponseHead& head)
+    : out_(out), head_only_(head.head_only) {
+  SLUICE_DCHECK(head.status >= 100 && head.status <= 599);
+  if (head.status == 200) {
+    out_.append("HTTP/1.1 200 OK\r\n");
+  } else {
+    out_.append("HTTP/1.1 ");
+    AppendNumber(out_, head.status);
+    out_.push_back(' ');
+    out_.append(StatusPhrase(head.status));
+    out_.append("\r\n");
+  }
+  if (!head.date.empty()) {
+    Field("Date", head.date);
+  }
+  if (!head.keep_alive) {
+    out_.append("Connection: close\r\n");
+  } else if (head.minor_version == 0) {
+    out_.append("Connection: keep-alive\r\n");
+  }
+}
+
+Http1Response& Http1Response::Field(std::string_view name, std::string_view value) {
+  out_.append(name);
+  out_.append(": ");
+  const std::size_t start = out_.size();
+  out_.append(value);
+  std::replace_if(
+      out_.begin() + static_cast<std::ptrdiff_t>(start), out_.end(),
+      [](char c) { return c == '\r' || c == '\n' || c == '\0'; }, ' ');
+  out_.append("\r\n");
+  return *this;
+}
+
+Http1Response& Http1Response::Field(std::string_view name, std::int64_t value) {
+  out_.append(name);
+  out_.append(": ");
+  AppendNumber(out_, value);
+  out_.append("\r\n");
+  return *this;
+}
+
+void Http1Response::Finish(std::string_view content_type, std::string_view body) {
+  if (!content_type.empty()) {
+    Field("Content-Type", content_type);
+  }
+  out_.append("Content-Length: ");
+  AppendNumber(out_, static_cast<std::int64_t>(body.size()));
+  out_.append("\r\n\r\n");
+  if (!head_only_) {
+    out_.append(body);
+  }
+}
+
+std::string_view DateText::At(std::int64_t unix_seconds) {
+  if (unix_seconds == second_) {
+    return text_;
+  }
+  second_ = unix_seconds;
+  static constexpr std::string_view kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::chrono::sys_seconds time{std::chrono::seconds(unix_seconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const auto second_of_day = static_cast<unsigned>((time - day).count());
+  text_.clear();
+  text_.append(kDays[std::chrono::weekday(day).c_encoding()]);
+  text_.append(", ");
+  AppendTwoDigits(text_, static_cast<unsigned>(date.day()));
+  text_.push_back(' ');
+  text_.append(kMonths[static_cast<unsigned>(date.month()) - 1]);
+  text_.push_back(' ');
+  const auto year = static_cast<unsigned>(static_cast<int>(date.year()));
+  AppendTwoDigits(text_, year / 100);
+  AppendTwoDigits(text_, year % 100);
+  text_.push_back(' ');
+  AppendTwoDigits(text_, second_of_day / 3600);
+  text_.push_back(':');
+  AppendTwoDigits(text_, second_of_day / 60 % 60);
+  text_.push_back(':');
+  AppendTwoDigits(text_, second_of_day % 60);
+  text_.append(" GMT");
+  return text_;
+}
+
+}  // namespace sluice::wire

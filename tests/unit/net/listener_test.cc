@@ -1,0 +1,178 @@
+#include "net/listener.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+namespace sluice::net {
+namespace {
+
+using boost::asio::ip::tcp;
+
+// Sends back what it gets until the stream ends.
+class Echo : public TransportUser, public std::enable_shared_from_this<Echo> {
+ public:
+  explicit Echo(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  void Start() { transport_->Read(buffer_, shared_from_this()); }
+  void OnRead(const boost::system::error_code& error, std::size_t size) noexcept override {
+    last_error = error;
+    if (!error) {
+      transport_->Write({buffer_.data(), size}, shared_from_this());
+    }
+  }
+  void OnWritten(const boost::system::error_code& error) noexcept override {
+    last_error = error;
+    if (!error) {
+      Start();
+    }
+  }
+  Transport& transport() { return *transport_; }
+
+  boost::system::error_code last_error;
+
+ private:
+  std::unique_ptr<Transport> transport_;
+  std::array<char, 64> buffer_{};
+};
+
+struct Server {
+  explicit Server(std::size_t most = 10) : limit(most) {
+    auto opened = Listener::Open(loop, *ParseAddress("127.0.0.1:0"), limit,
+                                 [this](std::unique_ptr<Transport> transport) {
+                                   echoes.push_back(std::make_shared<Echo>(std::move(transport)));
+                                   echoes.back()->Start();
+                                 });
+    EXPECT_TRUE(opened);
+    listener = std::move(*opened);
+  }
+
+  tcp::socket Connect() {
+    tcp::socket socket(client);
+    socket.connect(listener->endpoint());
+    return socket;
+  }
+
+  // Runs the loop until `done`; a test that waits for ever is stopped by ctest.
+  template <class Condition>
+  void RunUntil(Condition done) {
+    while (!done()) {
+      loop.RunOne();
+    }
+  }
+
+  ConnectionLimit limit;
+  EventLoop loop;
+  boost::asio::io_context client;
+  std::vector<std::shared_ptr<Echo>> echoes;
+  std::unique_ptr<Listener> listener;
+};
+
+TEST(ListenerTest, TellsThePortItBound) {
+  Server server;
+  EXPECT_NE(server.listener->endpoint().port(), 0);
+  EXPECT_EQ(server.listener->endpoint().address().to_string(), "127.0.0.1");
+}
+
+TEST(ListenerTest, CarriesBytesBothWaysAndSeesTheEnd) {
+  Server server;
+  tcp::socket client = server.Connect();
+  server.RunUntil([&] { return !server.echoes.empty(); });
+  EXPECT_EQ(server.echoes[0]->transport().peer_address(), "127.0.0.1");
+  boost::asio::write(client, boost::asio::buffer("hello", 5));
+  std::string got;
+  client.non_blocking(true);
+  std::array<char, 16> buffer;
+  server.RunUntil([&] {
+    boost::system::error_code error;
+    const std::size_t size = client.read_some(boost::asio::buffer(buffer), error);
+    got.append(buffer.data(), size);
+    return got == "hello";
+  });
+  client.shutdown(tcp::socket::shutdown_send);
+  server.RunUntil([&] { return server.echoes[0]->last_error == boost::asio::error::eof; });
+}
+
+TEST(ListenerTest, CloseEndsAReadUnderWayWithAnError) {
+  Server server;
+  tcp::socket client = server.Connect();
+  server.RunUntil([&] { return !server.echoes.empty(); });
+  server.echoes[0]->transport().Close();
+  server.echoes[0]->transport().Close();
+  server.RunUntil(
+      [&] { return server.echoes[0]->last_error == boost::asio::error::operation_aborted; });
+}
+
+TEST(ListenerTest, AUserOutlivesItsOwnerUntilItsReadHasEnded) {
+  Server server;
+  tcp::socket client = server.Connect();
+  server.RunUntil([&] { return !server.echoes.empty(); });
+  const std::weak_ptr<Echo> echo = server.echoes[0];
+  server.echoes[0]->transport().Close();
+  server.echoes.clear();
+  EXPECT_FALSE(echo.expired());
+  server.RunUntil([&] { return echo.expired(); });
+  EXPECT_EQ(server.limit.open(), 0U);
+}
+
+TEST(ListenerTest, ClosesConnectionsAboveTheLimitAndTakesPlacesBack) {
+  Server server(1);
+  tcp::socket first = server.Connect();
+  tcp::socket second = server.Connect();
+  server.RunUntil([&] { return server.limit.refused() == 1; });
+  EXPECT_EQ(server.echoes.size(), 1U);
+  char byte;
+  boost::system::error_code error;
+  second.read_some(boost::asio::buffer(&byte, 1), error);
+  EXPECT_TRUE(error);
+  server.echoes[0]->transport().Close();
+  server.echoes.clear();
+  server.RunUntil([&] { return server.limit.open() == 0; });
+  tcp::socket third = server.Connect();
+  server.RunUntil([&] { return server.limit.open() == 1; });
+}
+
+TEST(ListenerTest, SeveralLoopsMayShareAnAddress) {
+  Server server;
+  EventLoop other;
+  const auto opened = Listener::Open(other, server.listener->endpoint(), server.limit, [](auto) {});
+  EXPECT_TRUE(opened);
+}
+
+TEST(ListenerTest, SaysWhyItCannotListen) {
+  EventLoop loop;
+  ConnectionLimit limit(1);
+  // 192.0.2.0/24 is nobody's address (RFC 5737).
+  const auto opened = Listener::Open(loop, *ParseAddress("192.0.2.1:0"), limit, [](auto) {});
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, testing::HasSubstr("cannot listen on 192.0.2.1:0"));
+}
+
+TEST(AddressTest, ReadsWhatItWrites) {
+  for (const char* text : {"127.0.0.1:8080", "[::1]:0", "[::]:65535", "0.0.0.0:1"}) {
+    const auto address = ParseAddress(text);
+    ASSERT_TRUE(address) << text;
+    EXPECT_EQ(AddressText(*address), text);
+  }
+  EXPECT_EQ(AddressText(*ParseAddress(":80")), "[::]:80");
+  EXPECT_EQ(AddressText(*ParseAddress("*:80")), "[::]:80");
+  EXPECT_EQ(AddressText(*ParseAddress("localhost:80")), "127.0.0.1:80");
+}
+
+TEST(AddressTest, RefusesEverythingElse) {
+  for (const char* text :
+       {"", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80x",
+        "::1:80", "[127.0.0.1]:80", "example.org:80", "[::1:80", "256.0.0.1:80"}) {
+    EXPECT_FALSE(ParseAddress(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::net
