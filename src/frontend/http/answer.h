@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "service/verdict.h"
+
+// A verdict as JSON. Field names and meanings are a contract with every client:
+//
+//   {"allowed": true, "remaining": 87, "reset_at": 1714473660, "limits": [
+//     {"name": "api_rate", "allowed": true, "limit": 150, "remaining": 87,
+//      "reset_at": 1714473660}]}
+//
+// The numbers at the top are the governing rule's. A denied verdict also has retry_after
+// (seconds, at least 1) and retry_after_ms; a denied limit has its reason and its own
+// retry_after_ms; null where it can never pass or nobody knows when. An unlimited rule's
+// limit, remaining and reset_at are null, and so are the numbers at the top where no rule
+// with a limit applies. Further members only where they say something: wait_ms (shaping),
+// waited (the daemon has waited already), shadow, degraded, holds.
+namespace sluice::frontend::http {
+
+// Appends the body of an answer to a check or a status. `waited` says that the reply was
+// held back for the verdict's whole wait. Times are rounded up.
+void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& out);
+
+}  // namespace sluice::frontend::http

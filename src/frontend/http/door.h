@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "frontend/http/connection.h"
+#include "frontend/http/door_settings.h"
+#include "frontend/http/exchange_pool.h"
+#include "frontend/http/router.h"
+#include "net/event_loop.h"
+#include "net/transport.h"
+#include "service/limiter_service.h"
+#include "wire/http1_response.h"
+
+namespace sluice::frontend::http {
+
+// One HTTP listener's side of one loop: its connections and what they share. Lives on its
+// loop's thread; made before the loop runs and destroyed after it stopped and every store
+// has answered.
+class Door {
+ public:
+  Door(net::EventLoop& loop, service::LimiterService& service, const telemetry::Registry& registry,
+       const Readiness& readiness, const base::Clock& clock, DoorSettings settings);
+  ~Door();
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  // Serves a connection until its end.
+  void Accept(std::unique_ptr<net::Transport> transport);
+
+  // Every connection answers what it was asked and then closes; idle ones close now.
+  void Drain();
+  // Closes all at once.
+  void CloseAll();
+
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  // Exchanges that a connection or a store holds.
+  [[nodiscard]] std::size_t exchanges_in_use() const { return pool_.in_use(); }
+
+ private:
+  friend class Connection;
+
+  void Forget(Connection& connection);
+  // An answer's Date: the clock is read once per turn of a connection.
+  [[nodiscard]] std::string_view DateNow();
+
+  net::EventLoop& loop_;
+  service::LimiterService& service_;
+  const base::Clock& clock_;
+  const DoorSettings settings_;
+  const Router router_;
+  ExchangePool pool_;
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  wire::DateText date_;
+  bool draining_ = false;
+};
+
+}  // namespace sluice::frontend::http

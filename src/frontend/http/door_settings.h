@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sluice/time.h"
+
+#include "wire/http1_parser.h"
+
+namespace sluice::frontend::http {
+
+// What a listener is for. Both tell their health.
+enum class Role : std::uint8_t {
+  kCheck,  // Applications and proxies: check and status.
+  kAdmin,  // Operators: metrics.
+};
+
+// The bounds of one listener. Each stands between a client that means ill, or is only slow,
+// and the memory and file descriptors of all others.
+struct DoorSettings {
+  Role role = Role::kCheck;
+  std::string token{};  // Bearer token that all but health asks for; "" asks for none.
+  wire::Http1Limits request{.body_bytes = 64 * 1024};
+  std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
+  std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.
+  Duration header_timeout = std::chrono::seconds(10);  // From a header's first byte to its last.
+  Duration body_timeout = std::chrono::seconds(20);    // From there to the body's last byte.
+  Duration idle_timeout = std::chrono::seconds(75);    // Between requests.
+  Duration write_timeout = std::chrono::seconds(20);   // For a client to take an answer.
+  Duration linger = std::chrono::seconds(1);           // After the last answer, for its end.
+  Duration longest_wait = std::chrono::seconds(60);    // Above it "wait": true is not held.
+};
+
+}  // namespace sluice::frontend::http

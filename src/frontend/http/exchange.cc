@@ -1,0 +1,155 @@
+#include "frontend/http/exchange.h"
+
+#include "sluice/reason.h"
+
+#include "base/assert.h"
+#include "frontend/http/answer.h"
+#include "frontend/http/connection.h"
+#include "frontend/http/exchange_pool.h"
+#include "frontend/http/limit_headers.h"
+
+namespace sluice::frontend::http {
+
+Exchange::Exchange(ExchangePool& pool) : pool_(pool), hold_([this] { BecomeReady(); }) {}
+
+void Exchange::Reset(Connection& connection) {
+  connection_ = &connection;
+  state_ = State::kFresh;
+  kind_ = Kind::kPrepared;
+  keep_alive_ = true;
+  head_only_ = false;
+  wait_ = false;
+  minor_version_ = 1;
+  fields_.clear();
+  body_.clear();
+  attributes = {};
+  cost = Cost{};
+  peek = false;
+}
+
+void Exchange::Begin(Connection& connection, const wire::Http1Request& request) {
+  Reset(connection);
+  keep_alive_ = request.keep_alive;
+  head_only_ = request.method == wire::HttpMethod::kHead;
+  minor_version_ = request.minor_version;
+}
+
+void Exchange::BeginWithoutRequest(Connection& connection) {
+  Reset(connection);
+}
+
+void Exchange::AnswerProblem(const Problem& problem) {
+  status_ = problem.status;
+  content_type_ = kProblemType;
+  body_.clear();
+  AppendProblem(problem, body_);
+  AppendField("Cache-Control", "no-store", fields_);
+  state_ = State::kReady;
+}
+
+void Exchange::AnswerText(int status, std::string_view content_type, std::string_view body) {
+  status_ = status;
+  content_type_ = content_type;
+  body_ = body;
+  AppendField("Cache-Control", "no-store", fields_);
+  state_ = State::kReady;
+}
+
+void Exchange::AnswerRaw(std::string_view bytes) {
+  kind_ = Kind::kRaw;
+  body_ = bytes;
+  state_ = State::kReady;
+}
+
+void Exchange::AddField(std::string_view name, std::string_view value) {
+  AppendField(name, value, fields_);
+}
+
+void Exchange::AskCheck(bool wait) {
+  kind_ = Kind::kCheck;
+  wait_ = wait;
+  state_ = State::kAsking;
+}
+
+void Exchange::AskStatus() {
+  kind_ = Kind::kStatus;
+  peek = true;
+  state_ = State::kAsking;
+}
+
+void Exchange::OnVerdict() noexcept {
+  if (connection_ == nullptr) {
+    pool_.Return(*this);
+    return;
+  }
+  // The wait began when the store decided, which is before now: never early. A wait above
+  // the bound is told, not held: whoever asked waits for itself.
+  wait_ =
+      wait_ && verdict.allowed && verdict.wait.count() > 0 && verdict.wait <= pool_.longest_wait();
+  TakeVerdict();
+  if (wait_) {
+    state_ = State::kHeld;
+    pool_.loop().ArmAfter(hold_, verdict.wait, net::TimerPrecision::kExact);
+    return;
+  }
+  BecomeReady();
+}
+
+void Exchange::BecomeReady() {
+  state_ = State::kReady;
+  connection_->OnExchangeReady();
+}
+
+void Exchange::Abandon() {
+  connection_ = nullptr;
+  if (state_ == State::kAsking) {
+    return;  // The store has it: OnVerdict() returns it.
+  }
+  hold_.Cancel();
+  pool_.Return(*this);
+}
+
+void Exchange::TakeVerdict() {
+  if (!verdict.request_error.empty()) {
+    AnswerProblem(
+        {.status = 400, .title = {}, .detail = verdict.request_error, .code = "invalid_request"});
+    return;
+  }
+  if (verdict.now == WallInstant{}) {
+    verdict.now = pool_.clock().Read().wall;  // No store was asked.
+  }
+  // A status is asked for to be read: 200, whatever it says. A denied check has the status of
+  // the reason that governs, and must not be cached (RFC 6585, section 4).
+  const bool denied = kind_ == Kind::kCheck && !verdict.allowed;
+  const service::RuleDecision* governing = verdict.governing_decision();
+  SLUICE_DCHECK(!denied || governing != nullptr);
+  status_ = denied ? RowOf(governing->decision.reason).http_status : 200;
+  AppendLimitFields(verdict, fields_);
+  if (denied) {
+    if (const auto seconds = RetryAfterSeconds(verdict, pool_.Random())) {
+      AppendField("Retry-After", *seconds, fields_);
+    }
+  }
+  if (denied || kind_ == Kind::kStatus) {
+    AppendField("Cache-Control", "no-store", fields_);
+  }
+  content_type_ = "application/json";
+  AppendAnswer(verdict, wait_, body_);
+}
+
+void Exchange::Render(std::string_view date, bool keep_alive, std::string& out) const {
+  SLUICE_DCHECK(ready());
+  if (kind_ == Kind::kRaw) {
+    out += body_;
+    return;
+  }
+  wire::Http1Response response(out, {.status = status_,
+                                     .keep_alive = keep_alive,
+                                     .minor_version = minor_version_,
+                                     .head_only = head_only_,
+                                     .date = date});
+  out += fields_;
+  response.Finish(content_type_, body_);
+}
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "frontend/http/form_query.h"
+#include "frontend/http/problem.h"
+#include "net/timer_wheel.h"
+#include "service/limiter_service.h"
+#include "wire/check_json.h"
+#include "wire/http1_request.h"
+#include "wire/http1_response.h"
+
+namespace sluice::frontend::http {
+
+class Connection;
+class ExchangePool;
+
+// One request and its answer, from the parser to the wire. Pooled, so that a request in
+// steady state allocates nothing; the call that a store holds lives in here, so an exchange
+// outlives its connection where the client went away before the store answered.
+//
+//   fresh -> (Answer..., or Ask... then asked, then maybe held) -> ready -> back in the pool
+class Exchange final : public service::DecideCall {
+ public:
+  explicit Exchange(ExchangePool& pool);
+
+  // Begins anew for `connection`'s request.
+  void Begin(Connection& connection, const wire::Http1Request& request);
+  // For an answer without a request: one that could not be read, or did not come in time.
+  void BeginWithoutRequest(Connection& connection);
+
+  // The answer is known without asking. Status 200 to 599.
+  void AnswerProblem(const Problem& problem);
+  void AnswerText(int status, std::string_view content_type, std::string_view body);
+  // Bytes that are no response of their own: 100 Continue.
+  void AnswerRaw(std::string_view bytes);
+  // One more header field of the answer: 405's Allow, 401's WWW-Authenticate. Text of ours.
+  void AddField(std::string_view name, std::string_view value);
+  void CloseAfterwards() { keep_alive_ = false; }
+
+  // The service has to be asked; attributes, cost and peek are set.
+  void AskCheck(bool wait);
+  void AskStatus();
+
+  // Room that handlers read a request into. It holds the bytes that `attributes` views.
+  wire::CheckJson json;
+  FormQuery query;
+
+  [[nodiscard]] bool must_ask() const { return state_ == State::kAsking; }
+  [[nodiscard]] bool ready() const { return state_ == State::kReady; }
+  [[nodiscard]] bool keep_alive() const { return keep_alive_; }
+
+  // Appends the whole response. Requires ready(). `keep_alive` false: the connection ends here.
+  void Render(std::string_view date, bool keep_alive, std::string& out) const;
+
+  // The connection is gone. Back to the pool: now, or when the store has answered.
+  void Abandon();
+
+  void OnVerdict() noexcept override;
+
+ private:
+  enum class State : std::uint8_t { kFresh, kAsking, kHeld, kReady };
+  enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus };
+
+  void Reset(Connection& connection);
+  void BecomeReady();
+  // Turns the verdict into fields and body: while what it points to lives.
+  void TakeVerdict();
+
+  ExchangePool& pool_;
+  net::Timer hold_;  // While a shaped answer waits.
+
+  Connection* connection_ = nullptr;  // None: abandoned.
+  State state_ = State::kFresh;
+  Kind kind_ = Kind::kPrepared;
+  bool keep_alive_ = true;
+  bool head_only_ = false;
+  bool wait_ = false;
+  int minor_version_ = 1;
+  int status_ = 200;
+  std::string_view content_type_;
+  std::string fields_;  // Header lines, beside those that every response has.
+  std::string body_;
+};
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "sluice/attribute.h"
+
+namespace sluice::frontend::http {
+
+// Attributes out of a request target: the query user_id=u_42&plan=pro, and a path segment.
+// %41 and + are decoded, as forms write them (in a path + is itself). Bounded; each name
+// once. Reused from request to request. One thread.
+class FormQuery {
+ public:
+  static constexpr std::size_t kMaxMembers = 64;
+
+  // Forgets what was read.
+  void Clear();
+
+  // Adds one attribute whose value is a percent-encoded path segment. `name` outlives this.
+  // Errors say what is wrong, for the sender to read; they live for ever.
+  [[nodiscard]] tl::expected<void, std::string_view> AddSegment(std::string_view name,
+                                                                std::string_view segment);
+  [[nodiscard]] tl::expected<void, std::string_view> AddQuery(std::string_view query);
+
+  // Takes a member out and gives its value, good until more is added; none if absent.
+  std::optional<std::string_view> Remove(std::string_view name);
+
+  // In order; good until the next call. Call once all is added.
+  [[nodiscard]] Attributes attributes();
+
+ private:
+  struct Member {
+    // Places in text_. A name ends where its value begins.
+    std::size_t name_begin;
+    std::size_t value_begin;
+    std::size_t value_end;
+  };
+
+  [[nodiscard]] bool Decode(std::string_view encoded, bool plus_is_space);
+  [[nodiscard]] std::string_view NameOf(const Member& member) const;
+  [[nodiscard]] std::string_view ValueOf(const Member& member) const;
+  [[nodiscard]] bool Has(std::string_view name) const;
+
+  std::string text_;  // All names and values, decoded.
+  std::vector<Member> members_;
+  std::vector<Attribute> attributes_;
+};
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,177 @@
+#include "frontend/http/limit_headers.h"
+
+#include <algorithm>
+
+#include "core/calendar.h"
+#include "frontend/http/numbers.h"
+#include "rules/rule.h"
+
+namespace sluice::frontend::http {
+
+namespace {
+
+constexpr Int128 kSecondNs = 1'000'000'000;
+
+Int128 CeilDivide(Int128 value, Int128 by) {
+  return value <= 0 ? 0 : (value - 1) / by + 1;
+}
+
+bool IsShown(const service::RuleDecision& item) {
+  return !item.decision.shadow && item.decision.limit != kUnlimited;
+}
+
+// Seconds for `units` to be refilled; none with rate 0.
+std::optional<std::int64_t> RefillSeconds(const core::Quota& quota, Units units) {
+  if (quota.rate <= 0) {
+    return std::nullopt;
+  }
+  const Int128 time = static_cast<Int128>(units) * quota.window.count();
+  return static_cast<std::int64_t>(CeilDivide(time, kSecondNs * quota.rate));
+}
+
+// w. None where the draft has no place for it, or a window of no seconds would be said.
+std::optional<std::int64_t> WindowSeconds(const core::Quota& quota, WallInstant now) {
+  std::optional<std::int64_t> seconds;
+  if (core::IsBucket(quota.algorithm)) {
+    seconds = RefillSeconds(quota, quota.limit);
+  } else if (quota.algorithm == core::Algorithm::kConcurrency) {
+    return std::nullopt;
+  } else if (quota.calendar != nullptr) {
+    const core::Period period = quota.calendar->At(now);
+    seconds = CeilSeconds(period.end - period.begin);
+  } else {
+    seconds = CeilSeconds(quota.window);
+  }
+  return seconds.value_or(0) > 0 ? seconds : std::nullopt;
+}
+
+// t of a bucket. The time to the next whole unit follows from reset_after, which is when all
+// of the debt is paid: the units above the next one come after it.
+std::optional<std::int64_t> BucketSeconds(const core::Quota& quota, const Decision& decision) {
+  const auto at_the_rate = RefillSeconds(quota, decision.remaining);
+  if (!at_the_rate || !IsKnown(decision.reset_after)) {
+    return std::nullopt;
+  }
+  std::int64_t next_unit = 0;
+  const Units above = quota.limit - decision.remaining - 1;
+  if (above >= 0) {
+    const Int128 later = CeilDivide(static_cast<Int128>(above) * quota.window.count(), quota.rate);
+    const Int128 next = decision.reset_after.count() - later;
+    next_unit = static_cast<std::int64_t>(CeilDivide(next, kSecondNs));
+  }
+  return std::max(next_unit, *at_the_rate);
+}
+
+std::optional<std::int64_t> EffectiveSeconds(const service::RuleDecision& item, WallInstant now) {
+  if (core::IsBucket(item.quota.algorithm)) {
+    return BucketSeconds(item.quota, item.decision);
+  }
+  if (item.quota.algorithm == core::Algorithm::kConcurrency ||
+      !IsKnown(item.decision.reset_after)) {
+    return std::nullopt;
+  }
+  const std::int64_t reset = CeilSeconds(item.decision.reset_after);
+  if (reset == 0 && item.decision.remaining > 0) {
+    return WindowSeconds(item.quota, now);  // Fresh: all of it, but only once per window.
+  }
+  return reset;
+}
+
+void AppendName(const service::RuleDecision& item, bool first, std::string& out) {
+  out += first ? "\"" : ", \"";
+  out += item.rule->id;
+  out += '"';
+}
+
+void AppendParameter(std::string_view key, std::optional<std::int64_t> value, std::string& out) {
+  if (value) {
+    out += key;
+    AppendNumber(out, *value);
+  }
+}
+
+}  // namespace
+
+void AppendField(std::string_view name, std::string_view value, std::string& fields) {
+  fields.append(name).append(": ").append(value).append("\r\n");
+}
+
+void AppendField(std::string_view name, std::int64_t value, std::string& fields) {
+  fields.append(name).append(": ");
+  AppendNumber(fields, value);
+  fields += "\r\n";
+}
+
+void AppendLimitFields(const service::Verdict& verdict, std::string& fields) {
+  const service::RuleDecision* governing = verdict.governing_decision();
+  if (governing == nullptr) {
+    return;
+  }
+  if (IsShown(*governing)) {
+    const Decision& decision = governing->decision;
+    AppendField("X-RateLimit-Limit", decision.limit, fields);
+    AppendField("X-RateLimit-Remaining", decision.remaining, fields);
+    if (const auto reset_at = ResetAt(verdict.now, decision)) {
+      AppendField("X-RateLimit-Reset", *reset_at, fields);
+    }
+  }
+  if (std::none_of(verdict.decisions.begin(), verdict.decisions.end(), IsShown)) {
+    return;
+  }
+  bool first = true;
+  fields += "RateLimit-Policy: ";
+  for (const service::RuleDecision& item : verdict.decisions) {
+    if (IsShown(item)) {
+      AppendName(item, first, fields);
+      AppendParameter(";q=", item.decision.limit, fields);
+      if (item.quota.algorithm == core::Algorithm::kConcurrency) {
+        fields += ";qu=\"concurrent-requests\"";
+      }
+      AppendParameter(";w=", WindowSeconds(item.quota, verdict.now), fields);
+      first = false;
+    }
+  }
+  first = true;
+  fields += "\r\nRateLimit: ";
+  for (const service::RuleDecision& item : verdict.decisions) {
+    if (IsShown(item)) {
+      AppendName(item, first, fields);
+      AppendParameter(";r=", item.decision.remaining, fields);
+      AppendParameter(";t=", EffectiveSeconds(item, verdict.now), fields);
+      first = false;
+    }
+  }
+  fields += "\r\n";
+}
+
+std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,
+                                              std::uint64_t random) {
+  if (verdict.allowed) {
+    return std::nullopt;
+  }
+  constexpr Duration kLeast = std::chrono::seconds(1);
+  Duration longest{};
+  Duration jitter{};
+  for (const service::RuleDecision& item : verdict.decisions) {
+    const Decision& decision = item.decision;
+    if (decision.allowed || decision.shadow) {
+      continue;
+    }
+    if (decision.retry_after == Decision::kNever) {
+      return std::nullopt;
+    }
+    const Duration wait = IsKnown(decision.retry_after) ? decision.retry_after : kLeast;
+    if (wait > longest) {
+      longest = wait;
+      jitter = item.rule->retry_jitter;
+    }
+  }
+  if (jitter.count() > 0) {
+    const auto width = static_cast<std::uint64_t>(jitter.count()) + 1;
+    const Duration room = Decision::kUnknown - longest;
+    longest += std::min(Duration(static_cast<std::int64_t>(random % width)), room);
+  }
+  return std::max<std::int64_t>(1, CeilSeconds(longest));
+}
+
+}  // namespace sluice::frontend::http

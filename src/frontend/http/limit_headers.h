@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "service/verdict.h"
+
+// The header fields by which an answer tells a client its limits:
+//
+//   X-RateLimit-Limit, -Remaining, -Reset   the governing rule's; Reset in Unix seconds
+//   RateLimit-Policy, RateLimit             draft-ietf-httpapi-ratelimit-headers-10
+//   Retry-After                             RFC 9110, 10.2.3: whole seconds, on a denial
+//
+// In the draft's fields each enforced rule with a limit is one item, in declaration order,
+// its id the policy's name (ids are checked at load to be serialisable, RFC 9651):
+//
+//   q  the limit, for buckets the capacity
+//   w  the window, for buckets the time to refill from empty; seconds, rounded up
+//   r  what would be granted right now
+//   t  windows: until the key is fresh. Buckets: the later of "the next unit comes" and
+//      r / rate, so that r / t never promises more than the rate. Never 0 while r > 0.
+//
+// concurrency counts "concurrent-requests" and has neither w nor t: nothing comes back by
+// time alone.
+namespace sluice::frontend::http {
+
+// Appends one header line. `value` is text of ours: no line breaks.
+void AppendField(std::string_view name, std::string_view value, std::string& fields);
+void AppendField(std::string_view name, std::int64_t value, std::string& fields);
+
+// Appends all header lines but Retry-After to `fields`. Nothing if no enforced rule has a limit.
+void AppendLimitFields(const service::Verdict& verdict, std::string& fields);
+
+// What Retry-After says of a denied verdict: the longest of the denying rules' waits, an
+// unknown wait (all slots taken) counting as one second, at least 1. None where one of them
+// can never pass, and none for what is allowed. A rule with retry_jitter adds up to that
+// much, drawn from `random`: later, never earlier.
+[[nodiscard]] std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,
+                                                            std::uint64_t random);
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+// How the numbers of a decision are rounded for people and programs outside: always so
+// that nobody comes too early. Pure functions.
+namespace sluice::frontend::http {
+
+// Units times nanoseconds, and instants plus the longest waits, pass 64 bits.
+__extension__ using Int128 = __int128;
+
+// Appends decimal digits; to_chars, because a stream or a format call per number shows in
+// the cost of a request.
+inline void AppendNumber(std::string& out, std::int64_t value) {
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(digits, end);
+}
+
+// The least whole number of `unit`s that is not less than `time`; 0 for what has passed.
+[[nodiscard]] constexpr std::int64_t CeilOf(Duration time, Duration unit) {
+  if (time.count() <= 0) {
+    return 0;
+  }
+  return (time.count() - 1) / unit.count() + 1;
+}
+[[nodiscard]] constexpr std::int64_t CeilSeconds(Duration time) {
+  return CeilOf(time, std::chrono::seconds(1));
+}
+[[nodiscard]] constexpr std::int64_t CeilMilliseconds(Duration time) {
+  return CeilOf(time, std::chrono::milliseconds(1));
+}
+
+// Neither kNever nor kUnknown: a time that can be told.
+[[nodiscard]] constexpr bool IsKnown(Duration wait) {
+  return wait < Decision::kUnknown;
+}
+
+// Unix seconds, rounded up, at which the key is fresh again, by the store's wall clock
+// `now`. None where there is nothing to reset (unlimited) or it never happens.
+//
+// A millisecond is taken off before rounding up. A reading's two clocks are read one after
+// the other, so `now + reset_after` trembles by what lies between; many windows end on whole
+// seconds, and there the tremble would show as two answers for one window.
+[[nodiscard]] inline std::optional<std::int64_t> ResetAt(WallInstant now,
+                                                         const Decision& decision) {
+  if (decision.limit == kUnlimited || !IsKnown(decision.reset_after)) {
+    return std::nullopt;
+  }
+  constexpr Int128 kTremble = 1'000'000;
+  constexpr Int128 kSecond = 1'000'000'000;
+  const Int128 at =
+      static_cast<Int128>(now.time_since_epoch().count()) + decision.reset_after.count() - kTremble;
+  return static_cast<std::int64_t>(at <= 0 ? 0 : (at - 1) / kSecond + 1);
+}
+
+}  // namespace sluice::frontend::http

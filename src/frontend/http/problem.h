@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "wire/scalar_object.h"
+
+// Problem details (RFC 9457): how every error of HTTP itself reads, as
+// application/problem+json. A denial is no problem but an answer: see answer.h.
+namespace sluice::frontend::http {
+
+inline constexpr std::string_view kProblemType = "application/problem+json";
+
+struct Problem {
+  int status = 400;
+  std::string_view title;   // "" is the status phrase.
+  std::string_view detail;  // What is wrong and what to do, in a sentence.
+  std::string_view code;    // For machines: "invalid_cost". "" where the status says it all.
+  const wire::JsonProblem* place = nullptr;  // Where in the body, if there.
+};
+
+// Appends {"type": "about:blank", "title", "status", "detail", "code", "position": {"offset",
+// "line", "column"}}. Texts may hold anything a client sent: they are escaped.
+void AppendProblem(const Problem& problem, std::string& out);
+
+// Appends `text` as a JSON string. Bytes that are no UTF-8 become U+FFFD.
+void AppendJsonString(std::string_view text, std::string& out);
+
+}  // namespace sluice::frontend::http

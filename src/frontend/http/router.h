@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string_view>
+
+#include "frontend/http/door_settings.h"
+#include "frontend/http/exchange.h"
+#include "frontend/http/readiness.h"
+#include "telemetry/registry.h"
+#include "wire/http1_request.h"
+
+namespace sluice::frontend::http {
+
+// Which handler a request belongs to:
+//
+//   both      GET  /healthz, /readyz
+//   check     POST /v1/ratelimit/check, GET /v1/ratelimit/status[/{user_id}]
+//   admin     GET  /metrics
+//
+// HEAD wherever GET; another method is 405 with Allow, another path 404. With a token set,
+// all but health wants `Authorization: Bearer <token>`. Immutable; what it refers to outlives it.
+class Router {
+ public:
+  Router(const DoorSettings& settings, const Readiness& readiness,
+         const telemetry::Registry& registry)
+      : settings_(settings), readiness_(readiness), registry_(registry) {}
+
+  // Leaves `exchange` answered, or set up to ask the service.
+  void Route(const wire::Http1Request& request, Exchange& exchange) const;
+
+ private:
+  void RouteCheck(const wire::Http1Request& request, Exchange& exchange) const;
+  void RouteAdmin(const wire::Http1Request& request, Exchange& exchange) const;
+  [[nodiscard]] bool Authorized(const wire::Http1Request& request) const;
+
+  const DoorSettings& settings_;
+  const Readiness& readiness_;
+  const telemetry::Registry& registry_;
+};
+
+}  // namespace sluice::frontend::http

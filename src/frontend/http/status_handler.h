@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "frontend/http/exchange.h"
+#include "wire/http1_request.h"
+
+namespace sluice::frontend::http {
+
+// GET /v1/ratelimit/status/{user_id} and /v1/ratelimit/status?user_id=u_42&plan=pro: asks
+// what each rule that applies has left, as a peek of one unit (or of `cost` units). Every
+// query member but cost is an attribute. `user_id`: the path's segment, still encoded.
+void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
+                  Exchange& exchange);
+
+}  // namespace sluice::frontend::http
