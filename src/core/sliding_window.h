@@ -110,7 +110,7 @@ class SlidingWindow {
     State state;  // As stored, its times moved if a shared store's clock stepped back.
     std::int64_t now = 0;
     std::int64_t origin = 0;  // Of the segments; for a fresh key by the wall.
-    SegmentPlace place;       // Of now.
+    SegmentPlace place{};     // Of now.
     Units live = 0;           // In segments that count, the oldest whole; 0 for a fresh key.
     Units used = 0;           // The same with the oldest at its weight.
     std::uint32_t drop = 0;   // How many of the oldest entries are outlived.
