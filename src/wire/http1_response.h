@@ -11,10 +11,10 @@ namespace sluice::wire {
 
 struct Http1ResponseHead {
   int status = 200;
-  bool keep_alive = true;  // False says Connection: close.
-  int minor_version = 1;   // The request's: a 1.0 client must be told keep-alive.
-  bool head_only = false;  // The request was HEAD: all fields, no body.
-  std::string_view date;   // An IMF-fixdate kept by the caller; "" sends no Date.
+  bool keep_alive = true;   // False says Connection: close.
+  int minor_version = 1;    // The request's: a 1.0 client must be told keep-alive.
+  bool head_only = false;   // The request was HEAD: all fields, no body.
+  std::string_view date{};  // An IMF-fixdate kept by the caller; "" sends no Date.
 };
 
 // Appends one response to `out`: construct, any number of Field(), then Finish() once.

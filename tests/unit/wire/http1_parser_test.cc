@@ -1,5 +1,6 @@
 #include "wire/http1_parser.h"
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,8 @@ struct Refusal {
   const char* what;
   std::string stream;
   const char* status;
+
+  friend void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.what; }
 };
 
 class Http1RefusalTest : public testing::TestWithParam<Refusal> {};

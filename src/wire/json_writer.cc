@@ -1,0 +1,143 @@
+#include "wire/json_writer.h"
+
+#include <charconv>
+
+#include "base/assert.h"
+#include "wire/utf8.h"
+
+namespace sluice::wire {
+namespace {
+
+constexpr bool IsPlain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+void AppendEscape(std::string& out, char c) {
+  switch (c) {
+    case '"':
+      out.append("\\\"");
+      return;
+    case '\\':
+      out.append("\\\\");
+      return;
+    case '\n':
+      out.append("\\n");
+      return;
+    case '\r':
+      out.append("\\r");
+      return;
+    case '\t':
+      out.append("\\t");
+      return;
+    default: {
+      static constexpr char kHex[] = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(c);
+      out.append("\\u00");
+      out.push_back(kHex[byte >> 4]);
+      out.push_back(kHex[byte & 15]);
+    }
+  }
+}
+
+}  // namespace
+
+void AppendJsonString(std::string& out, std::string_view text) {
+  out.push_back('"');
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && IsPlain(text[end])) {
+      ++end;
+    }
+    out.append(text.substr(at, end - at));
+    if (end == text.size()) {
+      break;
+    }
+    at = end;
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      AppendEscape(out, text[at++]);
+    } else if (const std::size_t size = Utf8SequenceSize(text.substr(at)); size != 0) {
+      out.append(text.substr(at, size));
+      at += size;
+    } else {
+      out.append("\xef\xbf\xbd");
+      ++at;
+    }
+  }
+  out.push_back('"');
+}
+
+void JsonWriter::Separate() {
+  if (after_name_) {
+    after_name_ = false;
+    return;
+  }
+  const std::uint64_t bit = std::uint64_t{1} << depth_;
+  if ((started_ & bit) != 0) {
+    out_.push_back(',');
+  }
+  started_ |= bit;
+}
+
+JsonWriter& JsonWriter::Begin(char bracket) {
+  Separate();
+  out_.push_back(bracket);
+  ++depth_;
+  SLUICE_ASSERT(depth_ < 64);
+  started_ &= ~(std::uint64_t{1} << depth_);
+  return *this;
+}
+
+JsonWriter& JsonWriter::End(char bracket) {
+  SLUICE_DCHECK(depth_ > 0 && !after_name_);
+  --depth_;
+  out_.push_back(bracket);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Name(std::string_view name) {
+  Separate();
+  out_.push_back('"');
+  out_.append(name);
+  out_.append("\":");
+  after_name_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::EscapedName(std::string_view name) {
+  Separate();
+  AppendJsonString(out_, name);
+  out_.push_back(':');
+  after_name_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Text(std::string_view text) {
+  Separate();
+  AppendJsonString(out_, text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Number(std::int64_t number) {
+  Separate();
+  char digits[20];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+  out_.append(digits, end);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Truth(bool truth) {
+  return Raw(truth ? "true" : "false");
+}
+
+JsonWriter& JsonWriter::Null() {
+  return Raw("null");
+}
+
+JsonWriter& JsonWriter::Raw(std::string_view json) {
+  Separate();
+  out_.append(json);
+  return *this;
+}
+
+}  // namespace sluice::wire
