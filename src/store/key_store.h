@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -21,6 +22,10 @@
 //
 // tests/conformance holds every store to what is written here.
 namespace sluice::store {
+
+// The most checks that one call may have, so that a store can keep their working room on the
+// stack. A call with more is answered kUnsupported, whole.
+inline constexpr std::size_t kMaxChecksPerCall = 64;
 
 // One question: may this key spend this cost now?
 struct Check {

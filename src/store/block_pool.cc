@@ -1,0 +1,82 @@
+#include "store/block_pool.h"
+
+#include <cstddef>
+
+namespace sluice::store {
+
+namespace {
+
+constexpr std::uint64_t Tagged(std::uint64_t old, BlockRef ref) {
+  return (((old >> 32U) + 1) << 32U) | ref;
+}
+
+}  // namespace
+
+BlockPool::BlockPool(std::span<Block> blocks, const std::vector<bool>& in_use) : blocks_(blocks) {
+  BlockRef top = 0;
+  std::uint32_t used = 0;
+  for (std::size_t i = blocks.size(); i > 0; --i) {
+    if (!in_use.empty() && in_use[i - 1]) {
+      ++used;
+      continue;
+    }
+    blocks[i - 1].Start(0, BlockKind::kFree);
+    blocks[i - 1].set_next(top);
+    top = static_cast<BlockRef>(i);
+  }
+  top_.store(top, std::memory_order_relaxed);
+  in_use_.store(used, std::memory_order_relaxed);
+}
+
+BlockRef BlockPool::Take() {
+  // Acquire pairs with the release in Push: the giver's writes to the block come first.
+  std::uint64_t top = top_.load(std::memory_order_acquire);
+  for (;;) {
+    const auto ref = static_cast<BlockRef>(top);
+    if (ref == 0) {
+      return 0;
+    }
+    // May read the link of a block that another thread has just taken; the counter then
+    // differs and the exchange fails.
+    const BlockRef next = at(ref).next();
+    if (top_.compare_exchange_weak(top, Tagged(top, next), std::memory_order_acq_rel,
+                                   std::memory_order_acquire)) {
+      in_use_.fetch_add(1, std::memory_order_relaxed);
+      return ref;
+    }
+  }
+}
+
+void BlockPool::Give(BlockRef block) {
+  at(block).Start(0, BlockKind::kFree);
+  Push(block, block, 1);
+}
+
+void BlockPool::GiveChain(BlockRef first, BlockRef end) {
+  if (first == 0 || first == end) {
+    return;
+  }
+  std::uint32_t count = 0;
+  BlockRef last = first;
+  for (BlockRef ref = first; ref != end && ref != 0;) {
+    Block& block = at(ref);
+    const BlockRef next = block.next();
+    block.Start(0, BlockKind::kFree);
+    block.set_next(next);
+    last = ref;
+    ref = next;
+    ++count;
+  }
+  Push(first, last, count);
+}
+
+void BlockPool::Push(BlockRef first, BlockRef last, std::uint32_t count) {
+  in_use_.fetch_sub(count, std::memory_order_relaxed);
+  std::uint64_t top = top_.load(std::memory_order_relaxed);
+  do {
+    at(last).set_next(static_cast<BlockRef>(top));
+  } while (!top_.compare_exchange_weak(top, Tagged(top, first), std::memory_order_acq_rel,
+                                       std::memory_order_relaxed));
+}
+
+}  // namespace sluice::store

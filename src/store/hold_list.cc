@@ -1,0 +1,160 @@
+#include "store/hold_list.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "base/assert.h"
+
+namespace sluice::store {
+
+namespace {
+
+using State = core::Concurrency::State;
+
+constexpr std::uint32_t kFullMask = (1U << kHoldsPerBlock) - 1;
+
+State CoreOf(const ListState& list) {
+  return std::bit_cast<State>(list.core);
+}
+
+}  // namespace
+
+ListState HoldList::list() const {
+  return std::bit_cast<ListState>(*state_);
+}
+
+void HoldList::set_list(const ListState& list) {
+  *state_ = std::bit_cast<RawState>(list);
+}
+
+void HoldList::DropExpired(TableInstant now) {
+  const std::int64_t now_ns = now.time_since_epoch().count();
+  ListState before = list();
+  if (before.head == 0 || now_ns < CoreOf(before).next_expiry_ns) {
+    return;
+  }
+  State left{.in_flight = 0,
+             .next_expiry_ns = std::numeric_limits<std::int64_t>::max(),
+             .last_expiry_ns = 0};
+  for (BlockRef ref = before.head; ref != 0;) {
+    Block& block = pool_->at(ref);
+    const BlockRef next = block.next();
+    std::uint32_t mask = block.first();
+    for (std::uint32_t i = 0; i < kHoldsPerBlock; ++i) {
+      if ((mask & (1U << i)) == 0) {
+        continue;
+      }
+      const Hold& hold = block.hold(i);
+      if (hold.expiry_ns <= now_ns) {
+        mask &= ~(1U << i);
+        continue;
+      }
+      left.in_flight += hold.units;
+      left.next_expiry_ns = std::min(left.next_expiry_ns, hold.expiry_ns);
+      left.last_expiry_ns = std::max(left.last_expiry_ns, hold.expiry_ns);
+    }
+    block.set_first(mask);
+    if (mask == 0) {
+      Unlink(ref);
+    }
+    ref = next;
+  }
+  ListState after = list();
+  if (after.head == 0) {
+    left = {};
+  }
+  after.core = std::bit_cast<decltype(after.core)>(left);
+  set_list(after);
+}
+
+std::uint32_t HoldList::Room() const {
+  const ListState at = list();
+  return at.tail == 0 ? 0
+                      : kHoldsPerBlock - static_cast<std::uint32_t>(
+                                             std::popcount(pool_->at(at.tail).first() & kFullMask));
+}
+
+void HoldList::SaveBlocks(Journal& journal) const {
+  const ListState at = list();
+  if (at.tail != 0) {
+    journal.Save(&pool_->at(at.tail), kBlockHeadBytes);
+  }
+}
+
+HoldId HoldList::Add(Units units, TableInstant expiry, std::uint64_t random, BlockRef& spare) {
+  ListState at = list();
+  if (at.tail == 0 || (pool_->at(at.tail).first() & kFullMask) == kFullMask) {
+    SLUICE_ASSERT(spare != 0);
+    const BlockRef added = spare;
+    spare = pool_->at(added).next();
+    Block& block = pool_->at(added);
+    block.Start(slot_, BlockKind::kHolds);
+    block.set_prev(at.tail);
+    if (at.tail != 0) {
+      pool_->at(at.tail).set_next(added);
+    } else {
+      at.head = added;
+    }
+    at.tail = added;
+    set_list(at);
+  }
+  Block& block = pool_->at(at.tail);
+  const std::uint32_t mask = block.first();
+  const auto place = static_cast<std::uint32_t>(std::countr_one(mask));
+  const HoldId id = (std::uint64_t{at.tail} << 36U) | (std::uint64_t{place} << 34U) |
+                    (random & ((std::uint64_t{1} << 34U) - 1));
+  block.hold(place) = {.id = id, .expiry_ns = expiry.time_since_epoch().count(), .units = units};
+  block.set_first(mask | (1U << place));
+  return id;
+}
+
+bool HoldList::Release(HoldId id) {
+  const std::uint64_t ref = id >> 36U;
+  const auto place = static_cast<std::uint32_t>((id >> 34U) & 3U);
+  if (ref == 0 || ref > pool_->total()) {
+    return false;
+  }
+  Block& block = pool_->at(static_cast<BlockRef>(ref));
+  // Whose the block is may change under another key's lock, but not to or from this slot.
+  if (block.kind() != BlockKind::kHolds || block.owner() != slot_ ||
+      (block.first() & (1U << place)) == 0 || block.hold(place).id != id) {
+    return false;
+  }
+  const Units units = block.hold(place).units;
+  block.set_first(block.first() & ~(1U << place));
+  if (block.first() == 0) {
+    Unlink(static_cast<BlockRef>(ref));
+  }
+  ListState at = list();
+  State state = CoreOf(at);
+  state.in_flight -= units;
+  if (at.head == 0) {
+    state = {};
+  }
+  at.core = std::bit_cast<decltype(at.core)>(state);
+  set_list(at);
+  return true;
+}
+
+void HoldList::Unlink(BlockRef ref) {
+  ListState at = list();
+  const Block& block = pool_->at(ref);
+  const BlockRef next = block.next();
+  const BlockRef prev = block.prev();
+  if (prev != 0) {
+    pool_->at(prev).set_next(next);
+  } else {
+    at.head = next;
+  }
+  if (next != 0) {
+    pool_->at(next).set_prev(prev);
+  } else {
+    at.tail = prev;
+  }
+  set_list(at);
+  pool_->Give(ref);
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sluice/time.h"
+
+#include "core/concurrency.h"
+#include "store/block_pool.h"
+#include "store/journal.h"
+#include "store/key_store.h"
+#include "store/slot.h"
+
+namespace sluice::store {
+
+// The holds of a key under `concurrency`, in a chain of blocks with a mask of the places in
+// use. All under the slot's lock.
+//
+// A hold's id has its place in it (28 bits of block, 2 of place) and 34 random bits, so that
+// giving it back looks at one place only and works once.
+//
+// What is in flight can always be counted again from the masks, and recovery does so;
+// dropping and releasing holds therefore need no journal.
+class HoldList {
+ public:
+  HoldList(BlockPool& pool, std::uint32_t slot_index, RawState& state)
+      : pool_(&pool), slot_(slot_index), state_(&state) {}
+
+  // Drops what has expired, as core::Concurrency asks before a step.
+  void DropExpired(TableInstant now);
+
+  // Places free in the newest block.
+  [[nodiscard]] std::uint32_t Room() const;
+  void SaveBlocks(Journal& journal) const;
+  // Adds a hold; the counts in the state are the step's business. Takes `spare`, a chain of
+  // blocks along `next`, when there is no room. `random` is any number.
+  HoldId Add(Units units, TableInstant expiry, std::uint64_t random, BlockRef& spare);
+
+  // False if the key has no such hold.
+  bool Release(HoldId id);
+
+ private:
+  void Unlink(BlockRef ref);
+  [[nodiscard]] ListState list() const;
+  void set_list(const ListState& list);
+
+  BlockPool* pool_;
+  std::uint32_t slot_;
+  RawState* state_;
+};
+
+}  // namespace sluice::store

@@ -1,0 +1,44 @@
+#include "store/journal.h"
+
+#include <cstring>
+
+#include "base/assert.h"
+
+namespace sluice::store {
+
+void Journal::Save(const void* at, std::size_t size) {
+  SLUICE_DCHECK(size <= kMaxSavedBytes);
+  SLUICE_ASSERT(count_ < kJournalRanges);
+  SavedRange& range = record_->ranges[count_++];
+  range.offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - base_);
+  range.size = static_cast<std::uint32_t>(size);
+  std::memcpy(range.bytes.data(), at, size);
+}
+
+int UndoAll(std::span<std::byte> mapping, std::span<JournalRecord> records) {
+  for (const JournalRecord& record : records) {
+    const std::uint32_t count = record.count.load(std::memory_order_acquire);
+    if (count > kJournalRanges) {
+      return -1;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const SavedRange& range = record.ranges[i];
+      if (range.size > kMaxSavedBytes || range.offset > mapping.size() - range.size) {
+        return -1;
+      }
+    }
+  }
+  int undone = 0;
+  for (JournalRecord& record : records) {
+    // Backwards: a range saved twice gets its oldest bytes.
+    for (std::uint32_t i = record.count.load(std::memory_order_relaxed); i > 0; --i) {
+      const SavedRange& range = record.ranges[i - 1];
+      std::memcpy(mapping.data() + range.offset, range.bytes.data(), range.size);
+      undone += i == 1 ? 1 : 0;
+    }
+    record.count.store(0, std::memory_order_release);
+  }
+  return undone;
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace sluice::store {
+
+// What one thread is about to overwrite, kept in the mapping: if the process is killed in
+// the middle of a request's writes, whoever opens the file next puts the old bytes back, so
+// that a request is counted whole or not at all.
+//
+//   Save()... for every range, Publish(), the writes, Retire(), then the slots are unlocked.
+//
+// A killed process has carried out its stores in program order, so only the compiler must be
+// kept from moving them: hence the signal fences. (A machine that loses power loses a tmpfs
+// anyway.)
+inline constexpr std::size_t kMaxSavedBytes = 48;
+
+struct SavedRange {
+  std::uint64_t offset = 0;  // From the mapping's start.
+  std::uint32_t size = 0;
+  std::uint32_t spare = 0;
+  std::array<std::uint8_t, kMaxSavedBytes> bytes{};
+};
+static_assert(sizeof(SavedRange) == 64);
+
+// Each check of a request: a slot, the slot under a former id, two block heads, an entry.
+inline constexpr std::size_t kRangesPerCheck = 5;
+inline constexpr std::size_t kJournalRanges = 64 * kRangesPerCheck;
+
+struct alignas(64) JournalRecord {
+  std::atomic<std::uint32_t> count{0};  // 0: nothing under way.
+  std::array<std::uint32_t, 15> spare{};
+  std::array<SavedRange, kJournalRanges> ranges{};
+};
+static_assert(sizeof(JournalRecord) == 64 + kJournalRanges * 64);
+
+// One request's use of its thread's record.
+class Journal {
+ public:
+  Journal(std::byte* base, JournalRecord& record) : base_(base), record_(&record) {}
+
+  // Notes `size` bytes (at most kMaxSavedBytes) at `at`, which lies in the mapping.
+  void Save(const void* at, std::size_t size);
+  void Publish() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    record_->count.store(count_, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  void Retire() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    record_->count.store(0, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    count_ = 0;
+  }
+
+ private:
+  std::byte* base_;
+  JournalRecord* record_;
+  std::uint32_t count_ = 0;
+};
+
+// Puts back what every unfinished request has overwritten. Returns how many there were; -1
+// if a record cannot be true (the file is damaged), in which case nothing was changed.
+int UndoAll(std::span<std::byte> mapping, std::span<JournalRecord> records);
+
+}  // namespace sluice::store

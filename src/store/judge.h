@@ -1,0 +1,42 @@
+#pragma once
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+#include "core/quota.h"
+#include "store/entry_list.h"
+#include "store/slot.h"
+
+// From a slot's bytes to the algorithm that they belong to, and back. Pure.
+//
+// To add an algorithm: a case in each function of judge.cc, and list_kind.h if it has
+// entries.
+namespace sluice::store {
+
+struct Step {
+  Decision decision;
+  RawState on_allow;
+  EntryChange change;
+};
+
+// `state` is that of the quota's algorithm; `entries` those of its chain, empty where the
+// algorithm has none.
+[[nodiscard]] Step JudgeCheck(const core::Quota& quota, const RawState& state,
+                              const EntryView& entries, const TableNow& now, Cost cost);
+[[nodiscard]] Decision JudgePeek(const core::Quota& quota, const RawState& state,
+                                 const EntryView& entries, const TableNow& now, Cost cost);
+
+struct RefundStep {
+  RawState state;
+  std::uint32_t drop = 0;
+  Units take = 0;
+};
+// concurrency has no refund: its state comes back unchanged.
+[[nodiscard]] RefundStep JudgeRefund(const core::Quota& quota, const RawState& state,
+                                     const EntryView& entries, const TableNow& now, Units units);
+
+// From when on `state` is a fresh key's.
+[[nodiscard]] TableInstant ExpiryOf(const core::Quota& quota, const RawState& state,
+                                    const EntryView& entries);
+
+}  // namespace sluice::store

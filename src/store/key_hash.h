@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/key.h"
+#include "core/quota.h"
+#include "store/slot.h"
+
+namespace sluice::store {
+
+inline constexpr std::size_t kSecretBytes = 192;
+using HashSecret = std::array<std::uint8_t, kSecretBytes>;
+
+// Fingerprints keys: XXH3-128, keyed by a table's secret, of the rule id, the shape (what
+// starts fresh when it changes: algorithm, window, segments, calendar) and the typed parts,
+// each with its length before it, so that no two keys read the same. Immutable.
+class KeyHash {
+ public:
+  explicit KeyHash(const HashSecret& secret) : secret_(&secret) {}
+
+  // Of `key` under `rule` (its own id or the former one). Never all zero, which marks an
+  // empty slot. Allocates nothing; keys up to about 500 bytes take the short path.
+  [[nodiscard]] Fingerprint Of(std::string_view rule, const core::KeyView& key,
+                               const core::Quota& quota) const;
+
+ private:
+  const HashSecret* secret_;
+};
+
+}  // namespace sluice::store

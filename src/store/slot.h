@@ -1,0 +1,103 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "sluice/time.h"
+
+namespace sluice::store {
+
+__extension__ using Uint128 = unsigned __int128;
+
+// 128 bits of a keyed hash. Two keys with the same one would share a quota; with a secret
+// per table nobody can look for such a pair, and chance needs 2^64 keys.
+struct Fingerprint {
+  std::uint64_t high = 0;  // Also says the home slot.
+  std::uint64_t low = 0;
+
+  bool operator==(const Fingerprint&) const = default;
+};
+
+// An algorithm's State, as bytes. All zero is a fresh key.
+struct RawState {
+  std::array<std::uint64_t, 4> words{};
+
+  bool operator==(const RawState&) const = default;
+};
+
+// What algorithms with entries keep: 24 bytes of their own and the two ends of a chain of
+// blocks (index + 1; 0 is none).
+struct ListState {
+  std::array<std::uint64_t, 3> core{};
+  std::uint32_t head = 0;
+  std::uint32_t tail = 0;
+};
+static_assert(sizeof(ListState) == sizeof(RawState));
+
+// One key: one cache line. Everything but the fingerprint, the lock, `reach`, `heat` and
+// `expiry` is read and written under the lock only; those are read without it as hints and
+// read again under it.
+struct alignas(64) Slot {
+  std::atomic<std::uint64_t> high{0};
+  std::atomic<std::uint64_t> low{0};
+  std::atomic<std::uint32_t> lock{0};        // Lease index + 1 of the holder; 0 is free.
+  std::atomic<std::uint16_t> reach{0};       // How far any key whose home this is may lie away.
+  std::atomic<std::uint8_t> insert_lock{0};  // Held while a key with this home is put in.
+  std::atomic<std::uint8_t> heat{0};         // Uses, saturating; halved by evictors passing by.
+  // From here on: what the journal saves.
+  std::uint16_t rule = 0;  // Number in the rule directory; 0 is unknown.
+  std::uint8_t kind = 0;   // Algorithm + 1; 0 in a slot never used.
+  std::uint8_t spare = 0;
+  // Seconds on the table's line, rounded up, from which on the key is fresh and the slot may
+  // be given away. 0: it is fresh, whatever the state's bytes say.
+  std::atomic<std::uint32_t> expiry{0};
+  RawState state;
+};
+static_assert(sizeof(Slot) == 64 && std::is_standard_layout_v<Slot>);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(offsetof(Slot, rule) == 24);
+inline constexpr std::size_t kSlotImageBytes = sizeof(Slot) - offsetof(Slot, rule);
+
+[[nodiscard]] inline Fingerprint FingerprintOf(const Slot& slot) {
+  return {.high = slot.high.load(std::memory_order_relaxed),
+          .low = slot.low.load(std::memory_order_relaxed)};
+}
+
+// An expiry as a slot keeps it. Never earlier than `expiry`; 0 only for what is over by
+// `now`. What lies past 2106 never counts as over by its seconds alone.
+inline constexpr std::uint32_t kNoExpirySecond = std::numeric_limits<std::uint32_t>::max();
+[[nodiscard]] inline std::uint32_t ExpirySecond(TableInstant expiry, TableInstant now) {
+  if (expiry <= now) {
+    return 0;
+  }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(expiry.time_since_epoch()).count();
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(seconds, 1, std::int64_t{kNoExpirySecond}));
+}
+[[nodiscard]] inline std::uint32_t NowSecond(TableInstant now) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(seconds, 0, std::int64_t{kNoExpirySecond} - 1));
+}
+
+[[nodiscard]] bool TryLock(Slot& slot, std::uint32_t owner);
+void Lock(Slot& slot, std::uint32_t owner);
+inline void Unlock(Slot& slot) {
+  // Pairs with the acquire of the next holder's TryLock.
+  slot.lock.store(0, std::memory_order_release);
+}
+// Spins, then yields: a holder may have been put to sleep by the scheduler.
+void Pause(unsigned& spins);
+
+inline bool TryLock(Slot& slot, std::uint32_t owner) {
+  std::uint32_t free = 0;
+  return slot.lock.compare_exchange_strong(free, owner, std::memory_order_acquire,
+                                           std::memory_order_relaxed);
+}
+
+}  // namespace sluice::store

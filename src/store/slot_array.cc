@@ -1,0 +1,270 @@
+#include "store/slot_array.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <sched.h>
+
+#include "store/list_kind.h"
+#include "store/table_layout.h"
+
+namespace sluice::store {
+
+namespace {
+
+// A key used less often than this since evictors last passed is not hot.
+constexpr std::uint8_t kHot = 2;
+constexpr int kEvictionTries = 8;
+constexpr std::uint32_t kBlocksPerLook = 256;
+
+void LockInsert(Slot& home) {
+  unsigned spins = 0;
+  // Acquire pairs with the release in UnlockInsert: what was put in before is seen.
+  while (home.insert_lock.exchange(1, std::memory_order_acquire) != 0) {
+    Pause(spins);
+  }
+}
+
+void UnlockInsert(Slot& home) {
+  home.insert_lock.store(0, std::memory_order_release);
+}
+
+bool IsOver(const Slot& slot, std::uint32_t now) {
+  return slot.expiry.load(std::memory_order_relaxed) <= now;
+}
+
+// Looks for whoever is nearest to fresh among those not hot. A hot key that would have been
+// it is spared this time, at half its heat.
+class Victim {
+ public:
+  void Consider(Slot& slot) {
+    const std::uint32_t expiry = slot.expiry.load(std::memory_order_relaxed);
+    if (slot_ != nullptr && expiry >= expiry_) {
+      return;
+    }
+    const std::uint8_t heat = slot.heat.load(std::memory_order_relaxed);
+    if (heat >= kHot) {
+      slot.heat.store(heat / 2, std::memory_order_relaxed);
+      return;
+    }
+    slot_ = &slot;
+    expiry_ = expiry;
+  }
+  // Locks it. False if it has changed meanwhile, or there is none.
+  bool Take(std::uint32_t owner) {
+    if (slot_ == nullptr || !TryLock(*slot_, owner)) {
+      return false;
+    }
+    if (slot_->expiry.load(std::memory_order_relaxed) != expiry_) {
+      Unlock(*slot_);
+      return false;
+    }
+    return true;
+  }
+  [[nodiscard]] Slot* slot() const { return slot_; }
+
+ private:
+  Slot* slot_ = nullptr;
+  std::uint32_t expiry_ = 0;
+};
+
+}  // namespace
+
+void Pause(unsigned& spins) {
+  if (++spins % 64 == 0) {
+    sched_yield();
+  } else {
+    __builtin_ia32_pause();
+  }
+}
+
+void Lock(Slot& slot, std::uint32_t owner) {
+  unsigned spins = 0;
+  while (!TryLock(slot, owner)) {
+    Pause(spins);
+  }
+}
+
+Slot* SlotArray::Insert(const Newcomer& newcomer) {
+  Slot* home = &HomeOf(newcomer.key);
+  const std::uint32_t now = NowSecond(newcomer.now);
+  LockInsert(*home);
+  Slot* found = Find(newcomer.key);
+  if (found != nullptr) {
+    UnlockInsert(*home);
+    Lock(*found, newcomer.owner);
+    return found;
+  }
+  found = Claim(home, newcomer, now);
+  if (found == nullptr && newcomer.may_evict) {
+    found = Evict(home, newcomer);
+  }
+  if (found != nullptr) {
+    // As far as the farthest key of this home that is left. What is over is forgotten under its
+    // lock before it falls out of reach, so that nobody who has just found it uses it still.
+    auto reach = static_cast<std::uint16_t>(found - home);
+    for (std::uint16_t i = home->reach.load(std::memory_order_relaxed); i > reach; --i) {
+      if (&HomeOf(FingerprintOf(home[i])) == home && !Forget(home[i], newcomer.owner, now)) {
+        reach = i;
+      }
+    }
+    home->reach.store(reach, std::memory_order_release);
+  }
+  UnlockInsert(*home);
+  return found;
+}
+
+bool SlotArray::Forget(Slot& slot, std::uint32_t owner, std::uint32_t now) {
+  if (!IsOver(slot, now) || !TryLock(slot, owner)) {
+    return false;
+  }
+  const bool over = IsOver(slot, now);
+  if (over) {
+    Clear(slot);
+    slot.high.store(0, std::memory_order_relaxed);
+    slot.low.store(0, std::memory_order_relaxed);
+  }
+  Unlock(slot);
+  return over;
+}
+
+Slot* SlotArray::Claim(Slot* home, const Newcomer& newcomer, std::uint32_t now) {
+  for (Slot* slot = home; slot != home + kProbeBound; ++slot) {
+    if (!IsOver(*slot, now) || !TryLock(*slot, newcomer.owner)) {
+      continue;
+    }
+    if (!IsOver(*slot, now)) {
+      Unlock(*slot);
+      continue;
+    }
+    if (slot->kind != 0) {
+      TableCounters::Add(counters_->reclaimed);
+    }
+    Occupy(*slot, newcomer);
+    return slot;
+  }
+  return nullptr;
+}
+
+Slot* SlotArray::Evict(Slot* home, const Newcomer& newcomer) {
+  for (int i = 0; i < kEvictionTries; ++i) {
+    Victim victim;
+    for (Slot* slot = home; slot != home + kProbeBound; ++slot) {
+      if (slot->lock.load(std::memory_order_relaxed) == 0) {
+        victim.Consider(*slot);
+      }
+    }
+    if (victim.Take(newcomer.owner)) {
+      TableCounters::Add(counters_->evictions);
+      Occupy(*victim.slot(), newcomer);
+      return victim.slot();
+    }
+  }
+  return nullptr;
+}
+
+void SlotArray::Occupy(Slot& slot, const Newcomer& newcomer) {
+  TableCounters::Add(counters_->inserts);
+  Clear(slot);
+  slot.rule = newcomer.rule;
+  slot.kind = newcomer.kind;
+  slot.heat.store(0, std::memory_order_relaxed);
+  slot.high.store(newcomer.key.high, std::memory_order_relaxed);
+  slot.low.store(newcomer.key.low, std::memory_order_relaxed);
+}
+
+void SlotArray::Clear(Slot& slot) {
+  // First of all the key counts as fresh: a process killed behind this line leaves a slot
+  // whose state nobody reads.
+  slot.expiry.store(0, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const BlockRef head = HasList(slot.kind) ? std::bit_cast<ListState>(slot.state).head : 0;
+  slot.state = {};
+  blocks_->GiveChain(head, 0);
+}
+
+std::uint64_t SlotArray::Sweep(TableInstant now, std::uint32_t owner) {
+  const std::uint32_t second = NowSecond(now);
+  std::uint64_t freed = 0;
+  for (std::uint64_t i = 0; i < count_; ++i) {
+    Slot& slot = slots_[i];
+    if (slot.expiry.load(std::memory_order_relaxed) == 0 || !IsOver(slot, second)) {
+      continue;
+    }
+    Lock(slot, owner);
+    if (slot.expiry.load(std::memory_order_relaxed) != 0 && IsOver(slot, second)) {
+      Clear(slot);
+      ++freed;
+    }
+    Unlock(slot);
+  }
+  return freed;
+}
+
+bool SlotArray::FreeBlocks(TableInstant now, std::uint32_t owner, bool may_evict) {
+  const std::uint32_t total = blocks_->total();
+  if (total == 0) {
+    return false;
+  }
+  const std::uint32_t second = NowSecond(now);
+  const std::uint32_t look = std::min(kBlocksPerLook, total);
+  const std::uint32_t from = block_hand_.fetch_add(look, std::memory_order_relaxed);
+  for (int tries = 0; tries < kEvictionTries; ++tries) {
+    Victim victim;
+    bool freed = false;
+    for (std::uint32_t i = 0; i < look; ++i) {
+      const Block& block = blocks_->at((from + i) % total + 1);
+      const std::uint32_t index = block.owner();
+      if (block.kind() == BlockKind::kFree || index >= count_ ||
+          slots_[index].lock.load(std::memory_order_relaxed) != 0) {
+        continue;
+      }
+      Slot& slot = slots_[index];
+      if (!IsOver(slot, second)) {
+        victim.Consider(slot);
+        continue;
+      }
+      if (TryLock(slot, owner)) {
+        if (IsOver(slot, second) && HasList(slot.kind)) {
+          freed = freed || std::bit_cast<ListState>(slot.state).head != 0;
+          Clear(slot);
+        }
+        Unlock(slot);
+      }
+    }
+    if (freed) {
+      return true;
+    }
+    if (!may_evict) {
+      return false;
+    }
+    if (victim.Take(owner)) {
+      Slot& slot = *victim.slot();
+      const bool had = HasList(slot.kind) && std::bit_cast<ListState>(slot.state).head != 0;
+      if (had) {
+        TableCounters::Add(counters_->block_evictions);
+        Clear(slot);
+      }
+      Unlock(slot);
+      if (had) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::uint64_t SlotArray::CountLive(TableInstant now) const {
+  constexpr std::uint64_t kSample = 65536;
+  const std::uint64_t step = std::max<std::uint64_t>(1, count_ / kSample);
+  const std::uint32_t second = NowSecond(now);
+  std::uint64_t live = 0;
+  std::uint64_t looked = 0;
+  for (std::uint64_t i = 0; i < count_; i += step) {
+    ++looked;
+    live += IsOver(slots_[i], second) ? 0U : 1U;
+  }
+  return looked == 0 ? 0 : live * count_ / looked;
+}
+
+}  // namespace sluice::store

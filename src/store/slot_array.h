@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sluice/time.h"
+
+#include "store/block_pool.h"
+#include "store/slot.h"
+#include "store/table_stats.h"
+
+namespace sluice::store {
+
+// Keys and where they lie: open addressing with linear probing. A key's home is the high
+// half of its fingerprint, scaled to the number of homes; it lies there or up to `reach` slots
+// behind, where `reach` is kept in the home slot and bounds every scan. So a slot can be emptied
+// without leaving a marker.
+//
+// Finding takes no lock: whoever finds a slot locks it and compares again. Inserting holds
+// the home's insert lock, so one key never gets two slots; it takes slots by try-lock only,
+// so it waits for nobody while it holds that.
+class SlotArray {
+ public:
+  SlotArray(std::span<Slot> slots, std::uint64_t homes, BlockPool& blocks, TableCounters& counters)
+      : slots_(slots.data()),
+        count_(slots.size()),
+        homes_(homes),
+        blocks_(&blocks),
+        counters_(&counters) {}
+
+  [[nodiscard]] Slot& HomeOf(const Fingerprint& key) const {
+    const auto scaled = static_cast<Uint128>(key.high) * homes_;
+    return slots_[static_cast<std::uint64_t>(scaled >> 64U)];
+  }
+
+  // The key's slot, not locked; nullptr if it has none.
+  [[nodiscard]] Slot* Find(const Fingerprint& key) const {
+    Slot* home = &HomeOf(key);
+    // Pairs with the release in Insert: a reach that covers a slot comes after its key.
+    Slot* end = home + home->reach.load(std::memory_order_acquire) + 1;
+    for (Slot* slot = home; slot != end; ++slot) {
+      if (slot->high.load(std::memory_order_relaxed) == key.high &&
+          slot->low.load(std::memory_order_relaxed) == key.low) {
+        return slot;
+      }
+    }
+    return nullptr;
+  }
+
+  struct Newcomer {
+    Fingerprint key;
+    std::uint16_t rule = 0;
+    std::uint8_t kind = 0;
+    TableInstant now;
+    std::uint32_t owner = 0;
+    bool may_evict = false;
+  };
+  // A slot for a key that Find did not find, locked and fresh; or, if another thread was
+  // faster, the one it had, locked: compare again. nullptr: no room within the probe bound.
+  [[nodiscard]] Slot* Insert(const Newcomer& newcomer);
+
+  // Makes a locked slot's key fresh and gives back its blocks.
+  void Clear(Slot& slot);
+  // Frees every key that may be forgotten at `now`. Returns how many.
+  std::uint64_t Sweep(TableInstant now, std::uint32_t owner);
+  // Makes room in the block pool: forgets what is over at `now` among the next blocks it
+  // comes to or, if `may_evict`, the key with blocks that is nearest to fresh. False if
+  // nothing could go.
+  bool FreeBlocks(TableInstant now, std::uint32_t owner, bool may_evict);
+
+  [[nodiscard]] std::uint64_t size() const { return count_; }
+  [[nodiscard]] Slot& at(std::uint64_t index) const { return slots_[index]; }
+  [[nodiscard]] std::uint32_t IndexOf(const Slot& slot) const {
+    return static_cast<std::uint32_t>(&slot - slots_);
+  }
+  [[nodiscard]] std::uint64_t CountLive(TableInstant now) const;
+
+ private:
+  Slot* Claim(Slot* home, const Newcomer& newcomer, std::uint32_t now);
+  Slot* Evict(Slot* home, const Newcomer& newcomer);
+  bool Forget(Slot& slot, std::uint32_t owner, std::uint32_t now);
+  void Occupy(Slot& slot, const Newcomer& newcomer);
+
+  Slot* slots_;
+  std::uint64_t count_;
+  std::uint64_t homes_;
+  BlockPool* blocks_;
+  TableCounters* counters_;
+  std::atomic<std::uint32_t> block_hand_{0};  // Where FreeBlocks goes on.
+};
+
+}  // namespace sluice::store

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "store/block_pool.h"
+#include "store/journal.h"
+#include "store/key_hash.h"
+#include "store/rule_directory.h"
+#include "store/slot_array.h"
+#include "store/table_stats.h"
+
+namespace sluice::store {
+
+// What happens to a key for which there is no room.
+enum class WhenFull : std::uint8_t {
+  kEvict,  // It takes the place of the key nearest to fresh; hot keys are spared.
+  kDeny,   // Its checks are denied: kStoreFull.
+  kAllow,  // Its checks pass unmetered, marked degraded.
+};
+
+// The working parts of a table, as its verbs share them.
+struct TableCore {
+  KeyHash hash;
+  RuleDirectory rules;
+  BlockPool blocks;
+  TableCounters counters;
+  SlotArray slots;
+  std::byte* base = nullptr;
+  std::span<JournalRecord> journal;
+  WhenFull when_full = WhenFull::kEvict;
+};
+
+// Who works on it, and when: a thread's number and one reading of the clock.
+struct Turn {
+  TableNow now;
+  std::uint32_t thread = 0;
+
+  [[nodiscard]] std::uint32_t owner() const { return thread + 1; }
+};
+
+// A number that no two calls in any thread get, as good as random.
+[[nodiscard]] std::uint64_t NextNonce();
+
+}  // namespace sluice::store

@@ -1,0 +1,87 @@
+#include "store/time_line.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+
+namespace sluice::store {
+
+namespace {
+
+constexpr std::int64_t kTickNs = 1'000'000;
+
+}  // namespace
+
+TimeLine::TimeLine(LineRecord& record, const base::ClockReading& now, const BootId& boot_id,
+                   bool is_new)
+    : record_(&record) {
+  const std::int64_t wall = now.wall.time_since_epoch().count();
+  if (is_new) {
+    record.offset_ns = wall - now.boot.count();
+    record.last_line_ns = wall;
+  } else if (record.boot_id != boot_id) {
+    const std::int64_t passed = std::max<std::int64_t>(0, wall - record.last_wall_ns);
+    record.last_line_ns = record.last_line_ns + passed;
+    record.offset_ns = record.last_line_ns - now.boot.count();
+  }
+  record.boot_id = boot_id;
+  record.last_wall_ns = wall;
+}
+
+TableNow TimeLine::Now(const base::ClockReading& reading) {
+  std::int64_t line = reading.boot.count() + record_->offset_ns.load(std::memory_order_relaxed);
+  const std::int64_t last = record_->last_line_ns.load(std::memory_order_relaxed);
+  if (line >= last + kTickNs) {
+    // One thread a tick writes; who loses has nothing to add. The wall may be a tick older
+    // than the line: it only serves after a reboot.
+    std::int64_t expected = last;
+    if (record_->last_line_ns.compare_exchange_strong(expected, line, std::memory_order_relaxed)) {
+      record_->last_wall_ns.store(reading.wall.time_since_epoch().count(),
+                                  std::memory_order_relaxed);
+    }
+  } else if (line <= last - kTickNs) {
+    return {.line = StepBack(reading), .wall = reading.wall};
+  }
+  line = std::max(line, last);
+  return {.line = TableInstant(Duration(line)), .wall = reading.wall};
+}
+
+TableInstant TimeLine::StepBack(const base::ClockReading& reading) {
+  const std::scoped_lock lock(stepping_);
+  const std::int64_t last = record_->last_line_ns.load(std::memory_order_relaxed);
+  const std::int64_t offset = record_->offset_ns.load(std::memory_order_relaxed);
+  const std::int64_t line = reading.boot.count() + offset;
+  if (line <= last - kTickNs) {  // Not yet seen to by another thread.
+    record_->offset_ns.store(offset + (last - line), std::memory_order_relaxed);
+  }
+  return TableInstant(Duration(std::max(line, last)));
+}
+
+BootId CurrentBootId() {
+  BootId id{};
+  std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r");
+  if (file == nullptr) {
+    return id;
+  }
+  std::array<char, 40> text{};
+  const std::size_t size = std::fread(text.data(), 1, text.size(), file);
+  std::fclose(file);
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < size && digits < 32; ++i) {
+    const char c = text[i];
+    unsigned value = 0;
+    if (c >= '0' && c <= '9') {
+      value = static_cast<unsigned>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      value = static_cast<unsigned>(c - 'a') + 10;
+    } else {
+      continue;
+    }
+    std::uint8_t& byte = id[digits / 2];
+    byte = static_cast<std::uint8_t>((byte << 4U) | value);
+    ++digits;
+  }
+  return id;
+}
+
+}  // namespace sluice::store
