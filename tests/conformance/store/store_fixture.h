@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sluice/time.h"
+
+#include "store/key_store.h"
+
+namespace sluice::conformance {
+
+// A store under the suite, with the clock that it reads.
+class StoreFixture {
+ public:
+  virtual ~StoreFixture() = default;
+
+  virtual store::KeyStore& store() = 0;
+  // Moves the store's time on; its wall goes along.
+  virtual void Advance(Duration by) = 0;
+  // Steps the wall alone, either way; on a store with one clock, that.
+  virtual void StepWall(Duration by) = 0;
+  // Waits are exact up to this, rounded up.
+  [[nodiscard]] virtual Duration resolution() const { return Duration(1); }
+  // Delivers every answer that is late.
+  virtual void Pump() {}
+};
+
+struct NamedFixture {
+  std::string name;
+  std::function<std::unique_ptr<StoreFixture>()> make;
+};
+
+}  // namespace sluice::conformance

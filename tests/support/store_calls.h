@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/key.h"
+#include "core/quota.h"
+#include "store/key_store.h"
+
+namespace sluice::support {
+
+// A key that owns its text: one attribute, `user_id` unless said otherwise.
+class OwnedKey {
+ public:
+  explicit OwnedKey(std::string value, std::string rule = "r", std::string formerly = "")
+      : rule_(std::move(rule)), formerly_(std::move(formerly)), value_(std::move(value)) {}
+  OwnedKey(const OwnedKey&) = delete;
+  OwnedKey& operator=(const OwnedKey&) = delete;
+
+  [[nodiscard]] core::KeyView view() const {
+    parts_[0] = {.attribute = "user_id", .type = core::AttributeType::kText, .value = value_};
+    return {.rule = rule_, .formerly = formerly_, .parts = parts_};
+  }
+
+ private:
+  std::string rule_;
+  std::string formerly_;
+  std::string value_;
+  mutable std::array<core::KeyPart, 1> parts_;
+};
+
+// A call that remembers that it was answered, and how often.
+template <class Call>
+struct Answered : Call {
+  int answers_got = 0;
+  void OnAnswered() noexcept override { ++answers_got; }
+};
+
+// A check call that owns its checks and answers.
+struct OwnedCheckCall final : Answered<store::CheckCall> {
+  std::vector<store::Check> own_checks;
+  std::vector<store::CheckAnswer> own_answers;
+
+  void Add(const store::Check& check) {
+    own_checks.push_back(check);
+    own_answers.resize(own_checks.size());
+    checks = own_checks;
+    answers = own_answers;
+  }
+};
+
+}  // namespace sluice::support
