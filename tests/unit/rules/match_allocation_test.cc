@@ -1,0 +1,68 @@
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "unit/rules/rules_fixture.h"
+
+namespace {
+std::atomic<long> allocations{0};
+}  // namespace
+
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
+    return memory;
+  }
+  std::abort();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+
+namespace sluice::rules {
+namespace {
+
+TEST(MatchAllocationTest, AWarmRoomAllocatesNothing) {
+  const Built built = BuildText(R"(rules:
+  - {id: plain, key_pattern: "{user_id}", algorithm: gcra, rate: 5, window: 1s, overrides: {u: {rate: 6}}}
+  - {id: two, key_pattern: "{user_id}{path}", algorithm: gcra, rate: 5, window: 1s, overrides: {'u:x': {rate: 6}}}
+  - {id: ip, key_pattern: "{ip}", algorithm: gcra, rate: 5, window: 1s, match: {ip: {cidr: "2001:db8::/32"}}}
+  - {id: prefix, key_pattern: "{user_id}", algorithm: gcra, rate: 5, window: 1s, match: {path: "/v1/*"}, cost: tokens}
+  - {id: regex, key_pattern: "{user_id}", algorithm: gcra, rate: 5, window: 1s, match: {path: {regex: "/v[0-9]+/.*"}}}
+  - {id: plans, key_pattern: "{user_id}", algorithm: gcra, rate: 5, window: 1s, match: {path: "/v1/charges"}, plans: [{match: {plan: pro}, rate: 50}]}
+  - {id: replaced, key_pattern: "{user_id}", algorithm: gcra, rate: 5, window: 1s}
+  - {id: replacer, key_pattern: "{user_id}", algorithm: gcra, rate: 5, window: 1s, replaces: [replaced]}
+  - {id: skipped, key_pattern: "{absent}", algorithm: gcra, rate: 5, window: 1s}
+)");
+  ASSERT_NE(built.set, nullptr);
+  const Request request({{"user_id", "a user with a rather long name, past any small buffer"},
+                         {"path", "/v1/charges"},
+                         {"ip", "[2001:db8::1]:443"},
+                         {"plan", "pro"},
+                         {"tokens", "12"},
+                         {"unread", "x"}});
+  Matches matches;
+  ModeOverrides modes;
+  modes.by_rule["nobody"] = Mode::kOff;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(built.set->Match(request.get(), {}, modes, matches).has_value());
+  }
+  ASSERT_EQ(matches.applied().size(), 7U);
+  const long before = allocations.load();
+  bool good = true;
+  for (int i = 0; i < 100; ++i) {
+    good &= built.set->Match(request.get(), {}, modes, matches).has_value();
+  }
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_TRUE(good);
+}
+
+}  // namespace
+}  // namespace sluice::rules

@@ -1,0 +1,275 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/rules/rules_fixture.h"
+
+namespace sluice::rules {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+const std::vector<std::string> kWindow{"algorithm: fixed_window", "limit: 5", "window: 1h"};
+const std::vector<std::string> kBucket{"algorithm: token_bucket", "rate: 5", "window: 1h"};
+
+std::vector<std::string> With(std::vector<std::string> lines, const std::string& more) {
+  lines.push_back(more);
+  return lines;
+}
+
+// One wrong line, and where and what the one error must say.
+struct Wrong {
+  std::string line;
+  std::string place;
+  std::string says;
+  bool bucket = false;
+};
+
+TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
+  const std::vector<Wrong> wrongs{
+      {"perid: 1m", "r.yaml:7:5: ", "unknown field perid"},
+      {"shpe: true", "r.yaml:7:5: ", "did you mean shape?"},
+      {"on_mising: deny", "r.yaml:7:5: ", "did you mean on_missing?"},
+      {"mode: enforced", "r.yaml:7:11: ", "did you mean enforce?"},
+      {"mode: false", "r.yaml:7:11: ", "write off"},
+      {"on_missing: fail", "r.yaml:7:17: ", "write skip or deny"},
+      {"on_store_error: closed", "r.yaml:7:21: ", "write allow, deny or local"},
+      {"time_zone: UTC", "r.yaml:7:5: ", "needs a calendar period"},
+      {"anchor: 15", "r.yaml:7:5: ", "needs a calendar period"},
+      {"unit: minute", "r.yaml:7:5: ", "window and unit say the same"},
+      {"rate: 5", "r.yaml:7:5: ", "rate is no field of fixed_window: write limit"},
+      {"burst: 5", "r.yaml:7:5: ", "burst is no field of fixed_window"},
+      {"segments: 4", "r.yaml:7:5: ", "belongs to sliding_window"},
+      {"strict: true", "r.yaml:7:5: ", "belongs to sliding_window"},
+      {"shape: true", "r.yaml:7:5: ", "belongs to leaky_bucket"},
+      {"hold_ttl: 5s", "r.yaml:7:5: ", "belongs to concurrency"},
+      {"reserve: {critical: 20%}", "r.yaml:7:5: ", "belongs to concurrency"},
+      {"limit: 7", "r.yaml:7:5: ", "key limit is given twice (first in line 5)"},
+      {"cost: -1", "r.yaml:7:11: ", "cannot be negative"},
+      {"cost: 1.5", "r.yaml:7:11: ", "without fraction"},
+      {"cost: a b", "r.yaml:7:11: ", "cost: write request"},
+      {"match: /login", "r.yaml:7:12: ", "match must be a map"},
+      {"match: {ip: {cidr: 10.1.2.3/16}}", "r.yaml:7:24: ", "did you mean 10.1.0.0/16?"},
+      {"match: {ip: {cidr: 10.0.0.0/33}}", "r.yaml:7:24: ", "no block of addresses"},
+      {"match: {ip: {cidr: [10.0.0.0/8, \"2001:db8::1/32\"]}}",
+       "r.yaml:7:37: ", "did you mean 2001:db8::/32?"},
+      {"match: {ip: ten}", "r.yaml:7:17: ", "is of type ip, and ten is no address"},
+      {"match: {ip: 10.0.0.0/8}", "r.yaml:7:17: ", "write {cidr: 10.0.0.0/8}"},
+      {"match: {path: {regex: '(a'}}", "r.yaml:7:27: ", "does not compile"},
+      {"match: {path: {regex: '(?=a)'}}", "r.yaml:7:27: ", "does not compile"},
+      {"match: {path: {regx: a}}", "r.yaml:7:20: ", "did you mean regex?"},
+      {"match: {path: {regex: a, cidr: 10.0.0.0/8}}", "r.yaml:7:19: ", "either"},
+      {"match: {path: []}", "r.yaml:7:19: ", "empty list"},
+      {"match: {path: [[a]]}", "r.yaml:7:20: ", "a list in a list"},
+      {"match: {path: null}", "r.yaml:7:19: ", "is empty"},
+      {"match: {\"a b\": x}", "r.yaml:7:13: ", "no blanks"},
+      {"formerly: r", "r.yaml:7:15: ", "is this very rule"},
+      {"formerly: a/b", "r.yaml:7:15: ", "make an id"},
+      {"replaces: [r]", "r.yaml:7:16: ", "is this very rule"},
+      {"replaces: [x]", "r.yaml:7:16: ", "there is no rule x"},
+      {"replaces: x", "r.yaml:7:15: ", "must be a list"},
+      {"retry_jitter: 5", "r.yaml:7:19: ", "write 5s for seconds"},
+      {"plans: {}", "r.yaml:7:12: ", "plans must be a list"},
+      {"plans: [{limit: 3}]", "r.yaml:7:13: ", "match is missing"},
+      {"plans: [{match: {plan: a}}]", "r.yaml:7:13: ", "changes nothing"},
+      {"plans: [{match: {plan: a}, rate: 3}]", "r.yaml:7:32: ", "no field of fixed_window"},
+      {"plans: [{match: {plan: a}, window: 3s, limit: 3}]",
+       "r.yaml:7:32: ", "unknown field window"},
+      {"plans: [{match: {plan: a}, limit: -3}]", "r.yaml:7:39: ", "cannot be negative"},
+      {"overrides: [u]", "r.yaml:7:16: ", "must be a map"},
+      {"overrides: {u: 5}", "r.yaml:7:20: ", "an override is a map"},
+      {"overrides: {u: {}}", "r.yaml:7:20: ", "changes nothing"},
+      {"overrides: {u: {limt: 5}}", "r.yaml:7:21: ", "did you mean limit?"},
+      {"overrides: {u: {limit: 5}, u: {limit: 6}}", "r.yaml:7:32: ", "key u is given twice"},
+      {"overrides: {null: {limit: 5}}", "r.yaml:7:17: ", "write it in quotes"},
+      {"<<: {limit: 5}", "r.yaml:7:5: ", "merge keys"},
+      {"limit: 5", "r.yaml:7:5: ", "write rate and burst, or limit: unlimited", true},
+      {"burst: 1e3", "r.yaml:7:12: ", "without fraction or exponent", true},
+      {"burst: \"7\"", "r.yaml:7:12: ", "without quotes", true},
+      {"burst: -7", "r.yaml:7:12: ", "cannot be negative", true},
+      {"burst: 1000000000000000", "r.yaml:7:12: ", "largest number is 999999999999999", true},
+      {"burst: 1e15", "r.yaml:7:12: ", "without fraction or exponent", true},
+      {"burst: ten", "r.yaml:7:12: ", "a whole number from 0", true},
+      {"burst:", "r.yaml:7:", "a whole number from 0", true},
+      {"burst: 010", "r.yaml:7:12: ", "leading zeros", true},
+      {"burst: unlimited", "r.yaml:7:12: ", "limit: unlimited", true},
+      {"burst: 999999999999999", "r.yaml:7:12: ", "36500d to refill", true},
+  };
+  for (const Wrong& wrong : wrongs) {
+    const Built built = BuildRule(With(wrong.bucket ? kBucket : kWindow, wrong.line));
+    EXPECT_EQ(built.set, nullptr) << wrong.line;
+    EXPECT_THAT(built.errors(), ElementsAre(AllOf(StartsWith(wrong.place), HasSubstr(wrong.says))))
+        << wrong.line;
+  }
+}
+
+TEST(RuleErrorsTest, ARateWithoutWindowIsNamedAtTheRate) {
+  EXPECT_THAT(BuildRule({"algorithm: token_bucket", "rate: 100"}).errors(),
+              ElementsAre("r.yaml:5:5: rate without window: 100 per what? Add window: 1m"));
+  EXPECT_THAT(BuildRule({"limit: 100", "algorithm: fixed_window"}).errors(),
+              ElementsAre("r.yaml:4:5: limit without window: 100 per what? Add window: 1m"));
+  EXPECT_THAT(BuildRule({"limit: 100", "algorithm: concurrency"}).errors(),
+              ElementsAre(HasSubstr("hold_ttl is missing")));
+}
+
+TEST(RuleErrorsTest, WindowsAreJudged) {
+  const auto error_of = [](const std::string& window) {
+    return BuildRule({"algorithm: sliding_window", "limit: 5", "window: " + window}).errors();
+  };
+  EXPECT_THAT(error_of("60"),
+              ElementsAre(HasSubstr("r.yaml:6:13: window is 60: a unit is missing")));
+  EXPECT_THAT(error_of("1w"), ElementsAre(HasSubstr("one of ms, s, m, h, d")));
+  EXPECT_THAT(error_of("1h30m"), ElementsAre(HasSubstr("one of ms, s, m, h, d")));
+  EXPECT_THAT(error_of("-5s"), ElementsAre(HasSubstr("write a whole number")));
+  EXPECT_THAT(error_of("0s"), ElementsAre(HasSubstr("the shortest is 1ms")));
+  EXPECT_THAT(error_of("99999999999999999999d"), ElementsAre(HasSubstr("longer than")));
+  EXPECT_THAT(error_of("40000d"), ElementsAre(HasSubstr("36500d")));
+  EXPECT_THAT(error_of("month"), ElementsAre(HasSubstr("fixed_window alone")));
+  EXPECT_THAT(BuildRule({"algorithm: fixed_window", "limit: 5", "unit: month"}).errors(),
+              ElementsAre(HasSubstr("window: month")));
+}
+
+TEST(RuleErrorsTest, CalendarFaultsPointAtTheirField) {
+  EXPECT_THAT(BuildRule({"algorithm: fixed_window", "limit: 5", "window: month",
+                         "time_zone: Europe/Berlim"})
+                  .errors(),
+              ElementsAre(StartsWith("r.yaml:7:16: ")));
+  EXPECT_THAT(
+      BuildRule({"algorithm: fixed_window", "limit: 5", "window: month", "anchor: 32"}).errors(),
+      ElementsAre(StartsWith("r.yaml:7:13: ")));
+  EXPECT_THAT(
+      BuildRule({"algorithm: fixed_window", "limit: 5", "window: week", "anchor: Montag"}).errors(),
+      ElementsAre(StartsWith("r.yaml:7:13: ")));
+}
+
+TEST(RuleErrorsTest, WhatIsMissingIsSaid) {
+  EXPECT_THAT(BuildText("rules:\n  - algorithm: gcra\n    rate: 1\n    window: 1s\n").errors(),
+              ElementsAre("r.yaml:2:5: id is missing: give the rule a name",
+                          HasSubstr("key_pattern is missing")));
+  EXPECT_THAT(BuildRule({"limit: 5"}).errors(), ElementsAre(HasSubstr("algorithm is missing")));
+  EXPECT_THAT(BuildRule({"algorithm: tokenbucket"}).errors(),
+              ElementsAre(HasSubstr("did you mean token_bucket?")));
+  EXPECT_THAT(BuildRule({"algorithm: fixed_window", "window: 1s"}).errors(),
+              ElementsAre(HasSubstr("limit is missing")));
+  EXPECT_THAT(BuildRule({"algorithm: gcra", "window: 1s"}).errors(),
+              ElementsAre(HasSubstr("rate is missing")));
+  EXPECT_THAT(BuildRule({"algorithm: leaky_bucket", "rate: 5", "window: 1s"}).errors(),
+              ElementsAre(HasSubstr("burst is missing")));
+}
+
+TEST(RuleErrorsTest, EveryProblemIsReportedAtOnce) {
+  const Built built = BuildText(R"(rules:
+  - id: "prä"
+    key_pattern: "user:{user_id"
+    algorithm: token_bucket
+    rate: 100
+    perid: 1m
+    plans:
+      - match: {plan: a}
+        rate: -1
+  - id: ok
+    key_pattern: all
+    algorithm: fixed_window
+    limit: 1.5
+    window: 1x
+  - 7
+)");
+  EXPECT_THAT(
+      built.errors(),
+      ElementsAre(HasSubstr("r.yaml:6:5: unknown field perid"), HasSubstr("r.yaml:2:9: id"),
+                  HasSubstr("r.yaml:3:18: key_pattern"), HasSubstr("r.yaml:5:5: rate without"),
+                  HasSubstr("r.yaml:9:15: rate is -1"), HasSubstr("r.yaml:13:12: limit"),
+                  HasSubstr("r.yaml:14:13: window"), HasSubstr("r.yaml:15:5: a rule is")));
+}
+
+TEST(RuleErrorsTest, IdsThatNoHeaderCouldCarryAreRefused) {
+  for (const std::string id : {"\"prä\"", "\"a\\\"b\"", "\"a\\nb\"", "\"\"", "a/b", "[a]"}) {
+    EXPECT_THAT(BuildText("rules:\n  - id: " + id +
+                          "\n    key_pattern: x\n    algorithm: gcra\n    limit: unlimited\n")
+                    .errors(),
+                ElementsAre(StartsWith("r.yaml:2:9: id")))
+        << id;
+  }
+  EXPECT_THAT(BuildText("rules: [{id: " + std::string(64, 'a') +
+                        ", key_pattern: x, algorithm: gcra, limit: unlimited}]")
+                  .errors(),
+              IsEmpty());
+  EXPECT_THAT(BuildText("rules: [{id: " + std::string(65, 'a') +
+                        ", key_pattern: x, algorithm: gcra, limit: unlimited}]")
+                  .errors(),
+              ElementsAre(HasSubstr("make an id")));
+}
+
+TEST(RuleErrorsTest, KeyPatternsAreJudged) {
+  const auto error_of = [](const std::string& pattern) {
+    return BuildText("rules: [{id: r, algorithm: gcra, limit: unlimited, key_pattern: '" + pattern +
+                     "'}]")
+        .errors();
+  };
+  EXPECT_THAT(error_of(""), ElementsAre(HasSubstr("empty")));
+  EXPECT_THAT(error_of("{a"), ElementsAre(HasSubstr("is not closed")));
+  EXPECT_THAT(error_of("{a{b}}"), ElementsAre(HasSubstr("is not closed")));
+  EXPECT_THAT(error_of("a}"), ElementsAre(HasSubstr("} without its {")));
+  EXPECT_THAT(error_of("{}"), ElementsAre(HasSubstr("no attribute name")));
+  EXPECT_THAT(error_of("{a b}"), ElementsAre(HasSubstr("no attribute name")));
+  EXPECT_THAT(error_of("{a}{a}"), ElementsAre(HasSubstr("given twice")));
+  EXPECT_THAT(error_of("{a}{b}{c}{d}{e}{f}{g}{h}{i}"), ElementsAre(HasSubstr("more than 8")));
+  EXPECT_THAT(
+      BuildText("rules: [{id: r, algorithm: gcra, limit: unlimited, key_pattern: {a}}]").errors(),
+      ElementsAre(HasSubstr("put it in quotes")));
+}
+
+TEST(RuleErrorsTest, IdsAreOneSpaceOverAllSources) {
+  const std::string text = "rules: [{id: r, key_pattern: x, algorithm: gcra, limit: unlimited}]";
+  EXPECT_THAT(BuildAll({{"a.yaml", text, false}, {"b.yaml", text, false}}).errors(),
+              ElementsAre("b.yaml:1:14: id r is taken: the rule in a.yaml:1 has it"));
+}
+
+TEST(RuleErrorsTest, FormerlyMayNotNameALiveRuleNorBeClaimedTwice) {
+  const auto rule = [](const std::string& id, const std::string& more) {
+    return "  - {id: " + id + ", key_pattern: x, algorithm: gcra, limit: unlimited" + more + "}\n";
+  };
+  EXPECT_THAT(BuildText("rules:\n" + rule("a", ", formerly: b") + rule("b", "")).errors(),
+              ElementsAre(HasSubstr("b is a rule in force")));
+  EXPECT_THAT(
+      BuildText("rules:\n" + rule("a", ", formerly: c") + rule("b", ", formerly: c")).errors(),
+      ElementsAre(HasSubstr("claimed by another rule")));
+}
+
+TEST(RuleErrorsTest, ReserveSharesAreJudged) {
+  const auto error_of = [](const std::string& reserve) {
+    return BuildRule({"algorithm: concurrency", "limit: 10", "hold_ttl: 5s", "reserve: " + reserve})
+        .errors();
+  };
+  EXPECT_THAT(error_of("{critical: 20%, high: 30%}"), IsEmpty());
+  EXPECT_THAT(error_of("{critical: 20}"), ElementsAre(HasSubstr("a share from 1% to 100%")));
+  EXPECT_THAT(error_of("{critical: 0%}"), ElementsAre(HasSubstr("a share from 1% to 100%")));
+  EXPECT_THAT(error_of("{critical: 101%}"), ElementsAre(HasSubstr("a share from 1% to 100%")));
+  EXPECT_THAT(error_of("{critical: 60%, high: 60%}"), ElementsAre(HasSubstr("add up to 120%")));
+  EXPECT_THAT(error_of("20%"), ElementsAre(HasSubstr("must be a map")));
+}
+
+TEST(RuleErrorsTest, AttributeDeclarationsAreJudged) {
+  const auto error_of = [](const std::string& text) {
+    return BuildText("rules: []\nattributes: " + text).errors();
+  };
+  EXPECT_THAT(error_of("{peer: {type: ip, v6_prefix: 56, v4_prefix: 24}}"), IsEmpty());
+  EXPECT_THAT(error_of("{peer: {type: ipv6}}"), ElementsAre(HasSubstr("write text or ip")));
+  EXPECT_THAT(error_of("{peer: {type: ip, v6_prefix: 129}}"),
+              ElementsAre(HasSubstr("r.yaml:2:42: v6_prefix is 129: write 1 to 128")));
+  EXPECT_THAT(error_of("{peer: {v6_prefix: 56}}"), ElementsAre(HasSubstr("is for type: ip")));
+  EXPECT_THAT(error_of("{peer: {typ: ip}}"), ElementsAre(HasSubstr("did you mean type?")));
+  EXPECT_THAT(BuildAll({{"a", "rules: []\nattributes: {p: {type: ip}}", false},
+                        {"b", "rules: []\nattributes: {p: {type: text}}", false}})
+                  .errors(),
+              ElementsAre(HasSubstr("declared otherwise")));
+}
+
+}  // namespace
+}  // namespace sluice::rules
