@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "rules/fields.h"
@@ -75,11 +76,16 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
     report.Fail(node, "more than " + std::to_string(kMaxOverrides) + " overrides");
     return;
   }
-  if (key.empty() && node.pair_count() > 0) {
-    report.Fail(node, "overrides go by key value, and key_pattern names no attribute");
+  if (key.empty()) {
+    if (node.pair_count() > 0) {
+      report.Fail(node, "overrides go by key value, and key_pattern names no attribute");
+    }
     return;
   }
   table.reserve(node.pair_count());
+  // One text under two spellings; the same spelling twice has been noted by the tree.
+  const bool spelled_freely = key.size() > 1 || attributes.kind(key.front()).is_ip();
+  std::unordered_map<std::string, std::string_view> spellings;
   for (std::size_t i = 0; i < node.pair_count(); ++i) {
     const YamlNode& name = node.key(i);
     if (!node.value(i).is_map()) {
@@ -117,7 +123,17 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
         AppendKeyPart(text, value, part == 0);
       }
     }
-    if (good && numbers.has_value() && !table.try_emplace(text, *numbers).second) {
+    if (!good) {
+      continue;
+    }
+    if (numbers.has_value()) {
+      table.try_emplace(text, *numbers);
+    }
+    if (!spelled_freely) {
+      continue;
+    }
+    const auto [first, fresh] = spellings.try_emplace(text, name.text);
+    if (!fresh && first->second != name.text) {
       report.Fail(name, "overrides: " + name.text + " is the same key as an earlier one (" + text +
                             "): one of them must go");
     }

@@ -146,6 +146,10 @@ std::optional<Numbers> QuotaReader::ReadChange(const Fields& fields, std::string
     return std::nullopt;
   }
   if (!stated.unlimited && !stated.limit && !stated.rate && !stated.burst) {
+    const std::size_t matches = fields.Get("match") != nullptr ? 1 : 0;
+    if (fields.map().pair_count() > matches) {
+      return std::nullopt;  // What stands there instead has been noted.
+    }
     report_.Fail(fields.map(), "this " + std::string(what) + " changes nothing: give it " +
                                    (core::IsBucket(quota.algorithm) ? "rate or burst" : "limit"));
     return std::nullopt;

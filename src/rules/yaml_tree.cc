@@ -19,7 +19,8 @@ class TreeBuilder final : public YAML::EventHandler {
   TreeBuilder(std::deque<YamlNode>& nodes, const std::string& file, std::vector<Error>& problems)
       : nodes_(nodes), file_(file), problems_(problems) {}
 
-  [[nodiscard]] const YamlNode* root() const { return root_; }
+  // nullptr where there is no document, or where it was given up.
+  [[nodiscard]] const YamlNode* root() const { return stopped_ ? nullptr : root_; }
 
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
@@ -112,6 +113,15 @@ class TreeBuilder final : public YAML::EventHandler {
       return;
     }
     YamlNode* node = Add(mark, kind);
+    if (kind == YamlNode::Kind::kNull && !open_.empty() && open_.back().node->is_map() &&
+        open_.back().node->items.size() % 2 == 1) {
+      // The parser sees "burst:" end where the next line begins: the key is where to look.
+      const YamlNode& key = *open_.back().node->items.back();
+      if (key.line != node->line) {
+        node->line = key.line;
+        node->column = key.column;
+      }
+    }
     node->text = text;
     node->quoted = quoted;
     if (anchor != YAML::NullAnchor) {

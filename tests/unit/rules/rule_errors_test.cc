@@ -96,7 +96,7 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"burst: 1000000000000000", "r.yaml:7:12: ", "largest number is 999999999999999", true},
       {"burst: 1e15", "r.yaml:7:12: ", "without fraction or exponent", true},
       {"burst: ten", "r.yaml:7:12: ", "a whole number from 0", true},
-      {"burst:", "r.yaml:7:", "a whole number from 0", true},
+      {"burst:", "r.yaml:7:5: ", "a whole number from 0", true},
       {"burst: 010", "r.yaml:7:12: ", "leading zeros", true},
       {"burst: unlimited", "r.yaml:7:12: ", "limit: unlimited", true},
       {"burst: 999999999999999", "r.yaml:7:12: ", "36500d to refill", true},

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sluice/result.h"
+
+#include "rules/rule_set.h"
+
+namespace sluice::sources {
+
+// Keeps the running rule set in step with its sources: a good change is put in force, a bad one
+// leaves the running set as it is. One thread at a time.
+class RuleReloader {
+ public:
+  // Gives all sources' texts as they are now, in declaration order.
+  using Read = std::function<Result<std::vector<rules::SourceText>>()>;
+  // Puts a new set in force. The findings hold its warnings.
+  using Publish =
+      std::function<void(std::shared_ptr<const rules::RuleSet>, const rules::Findings&)>;
+
+  enum class Outcome : std::uint8_t {
+    kPublished,    // A new set is in force.
+    kUnchanged,    // The texts are those of the running set: nothing was done.
+    kFailed,       // Something is wrong, and it is news: findings() says what.
+    kStillFailed,  // The same texts, or the same trouble in reading them, as last time.
+  };
+
+  struct Counters {
+    std::uint64_t succeeded = 0;  // Sets put in force, the first among them.
+    std::uint64_t failed = 0;     // Attempts that changed nothing because something was wrong.
+  };
+
+  RuleReloader(Read read, Publish publish);
+
+  // Reads, builds, and publishes what is good. Called once at the start, where any outcome but
+  // kPublished is the caller's to refuse, and then at every sign of a change.
+  Outcome Reload();
+
+  // Of the last attempt that was not kUnchanged or kStillFailed: errors where it failed.
+  [[nodiscard]] const rules::Findings& findings() const { return findings_; }
+  // The first error of the last attempt; "" after a good one.
+  [[nodiscard]] const std::string& last_error() const { return last_error_; }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] const std::shared_ptr<const rules::RuleSet>& running() const { return running_; }
+
+ private:
+  Read read_;
+  Publish publish_;
+  std::shared_ptr<const rules::RuleSet> running_;
+  std::string running_text_;  // All sources of the running set, in one.
+  std::string failed_text_;   // Of the last failure; "" after a success.
+  rules::Findings findings_;
+  std::string last_error_;
+  Counters counters_;
+};
+
+}  // namespace sluice::sources
