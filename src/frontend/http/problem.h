@@ -23,7 +23,4 @@ struct Problem {
 // "line", "column"}}. Texts may hold anything a client sent: they are escaped.
 void AppendProblem(const Problem& problem, std::string& out);
 
-// Appends `text` as a JSON string. Bytes that are no UTF-8 become U+FFFD.
-void AppendJsonString(std::string_view text, std::string& out);
-
 }  // namespace sluice::frontend::http

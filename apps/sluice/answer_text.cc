@@ -1,0 +1,93 @@
+#include "answer_text.h"
+
+#include <algorithm>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+namespace sluice::app {
+
+namespace {
+
+namespace json = boost::json;
+
+std::string Number(const json::object& of, const char* member, const char* if_null) {
+  const json::value* value = of.if_contains(member);
+  return value != nullptr && value->is_int64() ? std::to_string(value->as_int64()) : if_null;
+}
+
+std::string Text(const json::object& of, const char* member) {
+  const json::value* value = of.if_contains(member);
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+}
+
+bool Truth(const json::object& of, const char* member) {
+  const json::value* value = of.if_contains(member);
+  return value != nullptr && value->is_bool() && value->as_bool();
+}
+
+std::string TellLimit(const json::object& limit, std::int64_t now) {
+  std::string line =
+      fmt::format("  {:<24} {:<8} limit {}, remaining {}", Text(limit, "name"),
+                  Truth(limit, "allowed") ? "allowed" : "denied",
+                  Number(limit, "limit", "unlimited"), Number(limit, "remaining", "unlimited"));
+  const json::value* reset = limit.if_contains("reset_at");
+  if (reset != nullptr && reset->is_int64()) {
+    line += fmt::format(", fresh in {} s", std::max<std::int64_t>(0, reset->as_int64() - now));
+  }
+  if (const std::string reason = Text(limit, "reason"); !reason.empty()) {
+    line += fmt::format(", {}, retry after {} ms", reason,
+                        Number(limit, "retry_after_ms", "(never or unknown)"));
+  }
+  if (limit.contains("wait_ms")) {
+    line += fmt::format(", wait {} ms", Number(limit, "wait_ms", "?"));
+  }
+  line += Truth(limit, "shadow") ? " (shadow)" : "";
+  line += Truth(limit, "degraded") ? " (degraded)" : "";
+  return line + '\n';
+}
+
+}  // namespace
+
+Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
+  json::error_code error;
+  const json::value parsed = json::parse(body, error);
+  const json::object* object = error ? nullptr : parsed.if_object();
+  if (object == nullptr || !object->contains("allowed")) {
+    return tl::unexpected(Error{.message = "the server's answer is none of Sluice's: " + body});
+  }
+  AnswerText answer;
+  answer.allowed = Truth(*object, "allowed");
+  answer.text = answer.allowed ? "allowed" : "denied";
+  if (!answer.allowed) {
+    const std::string seconds = Number(*object, "retry_after", "");
+    answer.text += seconds.empty() ? "" : fmt::format(", retry after {} s", seconds);
+  } else if (object->contains("wait_ms")) {
+    answer.text += fmt::format(", {} {} ms", Truth(*object, "waited") ? "waited" : "wait",
+                               Number(*object, "wait_ms", "?"));
+  }
+  answer.text += '\n';
+  const json::value* limits = object->if_contains("limits");
+  if (limits == nullptr || !limits->is_array() || limits->as_array().empty()) {
+    answer.text += "  no rule applies (see sluice explain)\n";
+    return answer;
+  }
+  for (const json::value& limit : limits->as_array()) {
+    if (const json::object* item = limit.if_object()) {
+      answer.text += TellLimit(*item, now);
+    }
+  }
+  return answer;
+}
+
+std::string TellProblem(int status, const std::string& body) {
+  json::error_code error;
+  const json::value parsed = json::parse(body, error);
+  const json::object* object = error ? nullptr : parsed.if_object();
+  if (object == nullptr || !object->contains("title")) {
+    return fmt::format("status {}: {}", status, body);
+  }
+  return fmt::format("{}: {}", Text(*object, "title"), Text(*object, "detail"));
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sluice/result.h"
+
+namespace sluice::app {
+
+// A daemon's JSON answer to a check or a status.
+struct AnswerText {
+  bool allowed = false;
+  std::string text;  // For a person: a verdict line and one line per limit.
+};
+
+// `now`: Unix seconds, to say when a limit resets. Errors: not the JSON of an answer.
+[[nodiscard]] Result<AnswerText> TellAnswer(const std::string& json, std::int64_t now);
+
+// What a problem+json says, or the text itself if it is none.
+[[nodiscard]] std::string TellProblem(int status, const std::string& body);
+
+}  // namespace sluice::app

@@ -1,0 +1,89 @@
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "answer_text.h"
+#include "command_line.h"
+#include "exit_code.h"
+#include "net/http_client.h"
+#include "wire/json_writer.h"
+
+namespace sluice::app {
+
+namespace {
+
+// The daemon holds a reply for a minute at most ("wait": true).
+constexpr std::chrono::seconds kTimeout(70);
+
+struct CheckOptions {
+  std::string server = "http://127.0.0.1:8080";
+  std::vector<std::string> words;
+  std::int64_t cost = 1;
+  bool peek = false;
+  bool wait = false;
+  bool json = false;
+};
+
+std::string BodyOf(const CheckOptions& options, const std::vector<Attribute>& attributes) {
+  std::string body = R"({"attributes": {)";
+  for (const Attribute& attribute : attributes) {
+    body += body.back() == '{' ? "" : ", ";
+    wire::AppendJsonString(body, attribute.name);
+    body += ": ";
+    wire::AppendJsonString(body, attribute.value);
+  }
+  body += "}, \"cost\": " + std::to_string(options.cost);
+  body += options.peek ? ", \"peek\": true" : "";
+  body += options.wait ? ", \"wait\": true" : "";
+  return body + '}';
+}
+
+int Check(const CheckOptions& options) {
+  std::vector<Attribute> attributes;
+  if (!ReadAttributes(options.words, attributes)) {
+    return kExitError;
+  }
+  const auto server = net::ParseHttpUrl(options.server);
+  if (!server) {
+    std::fprintf(stderr, "sluice: %s\n", server.error().Text().c_str());
+    return kExitError;
+  }
+  const auto reply = net::CallHttp(*server, {.method = "POST",
+                                             .target = "/v1/ratelimit/check",
+                                             .content_type = "application/json",
+                                             .body = BodyOf(options, attributes),
+                                             .timeout = kTimeout});
+  if (!reply) {
+    std::fprintf(stderr, "sluice: %s\n", reply.error().Text().c_str());
+    return kExitError;
+  }
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  const auto answer = TellAnswer(reply->body, now);
+  if (!answer) {
+    std::fprintf(stderr, "sluice: %s\n", TellProblem(reply->status, reply->body).c_str());
+    return kExitError;
+  }
+  std::printf("%s", options.json ? (reply->body + '\n').c_str() : answer->text.c_str());
+  return answer->allowed ? kExitOk : kExitNo;
+}
+
+}  // namespace
+
+void AddCheck(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand("check", "Ask a daemon whether a request may go on");
+  command->footer(
+      "Exit codes: 0 allowed, 1 denied, 2 error.\n"
+      "Example: sluice check user_id=u_42 endpoint=/v1/charges --cost 3");
+  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
+  command->add_option("--server", options->server, "The daemon")->capture_default_str();
+  command->add_option("--cost", options->cost, "Units to spend")->capture_default_str();
+  command->add_flag("--peek", options->peek, "Judge, but spend nothing");
+  command->add_flag("--wait", options->wait, "Let the daemon answer when a shaped request may go");
+  command->add_flag("--json", options->json, "Print the daemon's JSON");
+  command->callback([options, &exit_code] { exit_code = Check(*options); });
+}
+
+}  // namespace sluice::app

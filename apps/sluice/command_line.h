@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "sluice/attribute.h"
+
+namespace sluice::app {
+
+// Each adds one subcommand. When the user chose it, its code runs during parsing and puts
+// what the program ends with into `exit_code`, which outlives `app`.
+void AddServe(CLI::App& app, int& exit_code);
+void AddCheck(CLI::App& app, int& exit_code);
+void AddStatus(CLI::App& app, int& exit_code);
+void AddValidate(CLI::App& app, int& exit_code);
+void AddExplain(CLI::App& app, int& exit_code);
+void AddReplay(CLI::App& app, int& exit_code);
+
+// The key=value words of a command line. False, with a complaint on stderr, if one has no '='
+// or nothing before it. The attributes view `words`.
+[[nodiscard]] bool ReadAttributes(const std::vector<std::string>& words,
+                                  std::vector<Attribute>& attributes);
+
+}  // namespace sluice::app

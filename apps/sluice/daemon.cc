@@ -1,0 +1,154 @@
+#include "daemon.h"
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/clock.h"
+#include "exit_code.h"
+#include "frontend/http/readiness.h"
+#include "greeting.h"
+#include "log.h"
+#include "net/event_loop.h"
+#include "net/signal_set.h"
+#include "net/systemd_notify.h"
+#include "open_table.h"
+#include "rule_keeper.h"
+#include "server.h"
+#include "service/limiter_service.h"
+#include "service/service_metrics.h"
+#include "telemetry/registry.h"
+
+namespace sluice::app {
+
+namespace {
+
+// Everything that a daemon is made of, in the order in which it is built; torn down in the
+// other. The control loop runs on main's thread: signals, rule files, the admin doors.
+class Daemon {
+ public:
+  Daemon(DaemonConfig config, OpenedTable table, const base::Clock& clock)
+      : config_(std::move(config)),
+        clock_(clock),
+        table_(std::move(table)),
+        service_(*table_.store, metrics_),
+        server_(control_, service_, registry_, readiness_, clock_),
+        signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
+        drain_check_([this] { CheckDrained(); }) {
+    registry_.Add(metrics_);
+    table_.AddMetrics(registry_);
+  }
+
+  // Whatever keeps it from serving, for stderr.
+  Result<void> Start() {
+    auto rules = RuleKeeper::Create(control_, service_, metrics_, config_);
+    if (!rules) {
+      return tl::unexpected(rules.error());
+    }
+    rules_ = *std::move(rules);
+    if (auto loaded = rules_->LoadFirst(); !loaded) {
+      return loaded;
+    }
+    if (auto opened = server_.Open(config_); !opened) {
+      return opened;
+    }
+    server_.Start();
+    readiness_.Set(true);
+    Greet(server_, table_.description, *service_.Rules());
+    (void)systemd_.Ready();
+    spdlog::info("serving with {} rules on {} loops", service_.Rules()->rules().size(),
+                 server_.loops());
+    return {};
+  }
+
+  void Run() {
+    control_.Run();
+    server_.Stop();
+  }
+
+ private:
+  void OnSignal(int signal) {
+    if (signal == SIGHUP) {
+      (void)systemd_.Reloading();
+      rules_->ReloadOnDemand();
+      (void)systemd_.Ready();
+    } else {
+      BeginStop(signal);
+    }
+  }
+
+  void BeginStop(int signal) {
+    if (stopping_) {
+      spdlog::warn("signal {} again: stopping at once", signal);
+      control_.Stop();
+      return;
+    }
+    stopping_ = true;
+    readiness_.Set(false);
+    (void)systemd_.Stopping();
+    spdlog::info("signal {}: draining", signal);
+    drain_until_ = std::chrono::steady_clock::now() + config_.drain_timeout;
+    server_.Drain();
+    CheckDrained();
+  }
+
+  void CheckDrained() {
+    constexpr auto kEvery = std::chrono::milliseconds(10);
+    if (server_.drained()) {
+      spdlog::info("drained: every request was answered");
+      control_.Stop();
+    } else if (std::chrono::steady_clock::now() >= drain_until_) {
+      spdlog::warn("drain_timeout passed: closing the connections that are left");
+      control_.Stop();
+    } else {
+      control_.ArmAfter(drain_check_, kEvery, net::TimerPrecision::kExact);
+    }
+  }
+
+  const net::SystemdNotify systemd_ = net::SystemdNotify::FromEnvironment();
+  const DaemonConfig config_;
+  const base::Clock& clock_;
+  telemetry::Registry registry_;
+  service::ServiceMetrics metrics_;
+  frontend::http::Readiness readiness_;
+  net::EventLoop control_;
+  OpenedTable table_;
+  service::LimiterService service_;
+  std::unique_ptr<RuleKeeper> rules_;
+  Server server_;
+  net::SignalSet signals_;
+  net::Timer drain_check_;
+  net::SteadyTime drain_until_{};
+  bool stopping_ = false;
+};
+
+int Refuse(const std::string& why) {
+  std::fprintf(stderr, "sluice: cannot start: %s\n", why.c_str());
+  return kExitError;
+}
+
+}  // namespace
+
+int RunDaemon(DaemonConfig config) {
+  std::signal(SIGPIPE, SIG_IGN);  // A client that left is an error of its write.
+  StartLog(config.log_level, config.log_format);
+  int exit_code = kExitOk;
+  const base::SystemClock clock;
+  if (auto table = OpenTable(config, clock); !table) {
+    exit_code = Refuse(table.error().Text());
+  } else {
+    Daemon daemon(std::move(config), *std::move(table), clock);
+    if (auto started = daemon.Start(); !started) {
+      exit_code = Refuse(started.error().Text());
+    } else {
+      daemon.Run();
+    }
+  }
+  StopLog();
+  return exit_code;
+}
+
+}  // namespace sluice::app

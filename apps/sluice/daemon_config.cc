@@ -1,0 +1,249 @@
+#include "daemon_config.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "files.h"
+#include "net/listener.h"
+#include "rules/spelling.h"
+#include "rules/value_reader.h"
+#include "rules/yaml_tree.h"
+
+namespace sluice::app {
+
+namespace {
+
+using rules::Reporter;
+using rules::YamlNode;
+
+constexpr std::array<std::string_view, 10> kTopFields{
+    "listeners",  "store", "table",       "rule_sources",  "rules",
+    "attributes", "loops", "connections", "drain_timeout", "log"};
+constexpr std::array<std::string_view, 5> kListenerFields{"address", "protocol", "role", "tls",
+                                                          "auth"};
+constexpr std::array<std::string_view, 2> kAuthFields{"token", "token_file"};
+constexpr std::array<std::string_view, 5> kTableFields{"path", "keys", "blocks", "when_full",
+                                                       "snapshot_interval"};
+constexpr std::array<std::string_view, 1> kSourceFields{"files"};
+constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
+
+constexpr std::array<std::string_view, 3> kProtocols{"http", "grpc", "resp"};
+constexpr std::array<std::string_view, 2> kRoles{"check", "admin"};
+constexpr std::array<std::string_view, 2> kStores{"table", "redis"};
+constexpr std::array<std::string_view, 3> kWhenFull{"evict", "allow", "deny"};
+constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
+
+// Calls `read(field, value)` for every member whose name is known.
+void EachField(const YamlNode& map, std::string_view what, std::span<const std::string_view> known,
+               Reporter& report,
+               const std::function<void(std::string_view, const YamlNode&)>& read) {
+  if (map.is_null()) {
+    return;
+  }
+  if (!map.is_map()) {
+    report.Fail(map, std::string(what) + " must be a map");
+    return;
+  }
+  for (std::size_t i = 0; i < map.pair_count(); ++i) {
+    const YamlNode& key = map.key(i);
+    if (std::find(known.begin(), known.end(), key.text) == known.end()) {
+      report.Fail(key, "unknown field " + key.text + rules::DidYouMean(key.text, known));
+    } else if (!map.value(i).is_null()) {
+      read(key.text, map.value(i));
+    }
+  }
+}
+
+void EachItem(const YamlNode& list, std::string_view what, Reporter& report,
+              const std::function<void(const YamlNode&)>& read) {
+  if (!list.is_list()) {
+    report.Fail(list, std::string(what) + " must be a list");
+    return;
+  }
+  for (const YamlNode* item : list.items) {
+    read(*item);
+  }
+}
+
+std::string ReadToken(const YamlNode& auth, Reporter& report) {
+  std::string token;
+  EachField(auth, "auth", kAuthFields, report, [&](std::string_view field, const YamlNode& value) {
+    const auto text = rules::ReadText(value, field, report);
+    if (!text) {
+      return;
+    }
+    if (field == "token") {
+      token = *text;
+    } else if (auto read = ReadFile(*text); read) {
+      token = *std::move(read);
+      token.erase(token.find_last_not_of(" \t\r\n") + 1);
+    } else {
+      report.Fail(value, read.error().Text());
+    }
+    if (token.empty()) {
+      report.Fail(value, "the token is empty: anybody could send it");
+    }
+  });
+  return token;
+}
+
+ListenerConfig ReadListener(const YamlNode& node, Reporter& report) {
+  ListenerConfig listener;
+  bool has_auth = false;
+  EachField(node, "a listener", kListenerFields, report,
+            [&](std::string_view field, const YamlNode& value) {
+              if (field == "address") {
+                listener.address = rules::ReadText(value, field, report).value_or("");
+                if (const auto parsed = net::ParseAddress(listener.address); !parsed) {
+                  report.Fail(value, parsed.error().message);
+                }
+              } else if (field == "protocol") {
+                if (rules::ReadWord(value, field, kProtocols, report).value_or(0) != 0) {
+                  report.Fail(value, "this version speaks protocol http only");
+                }
+              } else if (field == "role") {
+                listener.role = rules::ReadWord(value, field, kRoles, report).value_or(0) == 1
+                                    ? frontend::http::Role::kAdmin
+                                    : frontend::http::Role::kCheck;
+              } else if (field == "tls") {
+                report.Fail(value, "this version has no TLS: put a proxy that has it in front");
+              } else {
+                has_auth = true;
+                listener.token = ReadToken(value, report);
+              }
+            });
+  const bool admin = listener.role == frontend::http::Role::kAdmin;
+  if (listener.address.empty()) {
+    listener.address = admin ? "127.0.0.1:6070" : "127.0.0.1:8080";
+  }
+  const auto endpoint = net::ParseAddress(listener.address);
+  if (admin && !has_auth && endpoint && !endpoint->address().is_loopback()) {
+    report.Fail(node, "an admin listener that others can reach wants auth: {token_file: ...}");
+  }
+  return listener;
+}
+
+void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
+  EachField(
+      node, "table", kTableFields, report, [&](std::string_view field, const YamlNode& value) {
+        if (field == "path") {
+          table.path = rules::ReadText(value, field, report).value_or("");
+        } else if (field == "when_full") {
+          table.when_full =
+              static_cast<WhenFull>(rules::ReadWord(value, field, kWhenFull, report).value_or(0));
+        } else if (field == "snapshot_interval") {
+          if (rules::ReadDuration(value, field, report)) {
+            report.Warn(value, "this version writes no snapshots: snapshot_interval has no effect");
+          }
+        } else if (const auto number = rules::ReadUnits(value, field, report)) {
+          if (*number < 1 || *number > 4'000'000'000) {
+            report.Fail(value, std::string(field) + " must be 1 to 4000000000");
+          }
+          (field == "keys" ? table.keys : table.blocks) = static_cast<std::size_t>(*number);
+        }
+      });
+}
+
+void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
+                 std::vector<std::string>& globs) {
+  EachItem(node, "rule_sources", report, [&](const YamlNode& item) {
+    EachField(item, "a rule source", kSourceFields, report,
+              [&](std::string_view, const YamlNode& files) {
+                EachItem(files, "files", report, [&](const YamlNode& glob) {
+                  if (const auto text = rules::ReadText(glob, "files", report)) {
+                    globs.push_back((folder / *text).string());
+                  }
+                });
+              });
+  });
+}
+
+void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
+  EachField(node, "log", kLogFields, report, [&](std::string_view field, const YamlNode& value) {
+    if (field == "level") {
+      if (const auto level = rules::ReadWord(value, field, kLevels, report)) {
+        config.log_level = kLevels[*level];
+      }
+    } else if (const auto format = rules::ReadWord(value, field, kFormats, report)) {
+      config.log_format = *format == 1 ? LogFormat::kJson : LogFormat::kText;
+    }
+  });
+}
+
+void ReadCount(const YamlNode& node, std::string_view field, Units least, Units most,
+               Reporter& report, std::size_t& count) {
+  if (const auto number = rules::ReadUnits(node, field, report)) {
+    if (*number < least || *number > most) {
+      report.Fail(node, std::string(field) + " must be " + std::to_string(least) + " to " +
+                            std::to_string(most));
+    }
+    count = static_cast<std::size_t>(*number);
+  }
+}
+
+}  // namespace
+
+DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
+                              rules::Findings& findings) {
+  DaemonConfig config;
+  Reporter report(file, findings);
+  const rules::YamlTree tree(text, file, findings.errors);
+  const YamlNode& root = tree.root();
+  EachField(
+      root, "the configuration", kTopFields, report,
+      [&](std::string_view field, const YamlNode& value) {
+        if (field == "listeners") {
+          EachItem(value, field, report, [&](const YamlNode& item) {
+            config.listeners.push_back(ReadListener(item, report));
+          });
+        } else if (field == "store") {
+          if (!value.is_text() || rules::ReadWord(value, field, kStores, report).value_or(0) != 0) {
+            report.Fail(value, "this version keeps its state in the table only: store: table");
+          }
+        } else if (field == "table") {
+          ReadTable(value, report, config.table);
+        } else if (field == "rule_sources") {
+          ReadSources(value, std::filesystem::path(file).parent_path(), report, config.rule_files);
+        } else if (field == "loops") {
+          ReadCount(value, field, 0, 1024, report, config.loops);
+        } else if (field == "connections") {
+          ReadCount(value, field, 1, 10'000'000, report, config.connections);
+        } else if (field == "drain_timeout") {
+          config.drain_timeout =
+              rules::ReadDuration(value, field, report).value_or(config.drain_timeout);
+        } else if (field == "log") {
+          ReadLog(value, report, config);
+        }  // `rules` and `attributes` are the rule set's to read.
+      });
+  if (config.listeners.empty()) {
+    config.listeners = {
+        {.address = "127.0.0.1:8080", .token = {}},
+        {.address = "127.0.0.1:6070", .role = frontend::http::Role::kAdmin, .token = {}}};
+  }
+  config.own_rules = {.name = file, .text = std::string(text), .is_configuration = true};
+  return config;
+}
+
+bool LooksLikeDaemonConfig(std::string_view text) {
+  std::vector<Error> problems;
+  const rules::YamlTree tree(text, "", problems);
+  const YamlNode& root = tree.root();
+  if (!root.is_map()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < root.pair_count(); ++i) {
+    const std::string& field = root.key(i).text;
+    if (field != "rules" && field != "attributes" &&
+        std::find(kTopFields.begin(), kTopFields.end(), field) != kTopFields.end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/result.h"
+#include "sluice/time.h"
+
+#include "frontend/http/door_settings.h"
+#include "rules/findings.h"
+#include "rules/rule_set.h"
+
+namespace sluice::app {
+
+struct ListenerConfig {
+  std::string address;
+  frontend::http::Role role = frontend::http::Role::kCheck;
+  std::string token;  // "" asks for none.
+};
+
+enum class WhenFull : std::uint8_t { kEvict, kAllow, kDeny };
+
+struct TableConfig {
+  std::string path;  // "": see DefaultTablePath().
+  std::size_t keys = 1'000'000;
+  std::size_t blocks = 0;  // 0: a quarter of `keys`.
+  WhenFull when_full = WhenFull::kEvict;
+};
+
+enum class LogFormat : std::uint8_t { kText, kJson };
+
+// What sluice.yaml says. Every field has a default, so that an empty file serves.
+struct DaemonConfig {
+  std::vector<ListenerConfig> listeners;  // Never empty once read.
+  TableConfig table;
+  std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.
+  rules::SourceText own_rules;          // This file, for its `rules` and `attributes`.
+  std::size_t loops = 0;                // 0: one per core.
+  std::size_t connections = 10'000;     // Open at once, over all listeners.
+  Duration drain_timeout = std::chrono::seconds(10);
+  std::string log_level = "info";
+  LogFormat log_format = LogFormat::kText;
+};
+
+// Reads the text of a configuration file. `file` names it in places, and its folder is where
+// relative globs begin. What is wrong goes to `findings`, all of it, with place and remedy;
+// after an error the result is not to be used. What is
+// wrong with `rules` and `attributes` shows when own_rules is built. Reads the files that
+// `token_file` names.
+[[nodiscard]] DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
+                                            rules::Findings& findings);
+
+// Whether `text` is a daemon's configuration rather than a file of rules: it has a field that
+// only a configuration has.
+[[nodiscard]] bool LooksLikeDaemonConfig(std::string_view text);
+
+}  // namespace sluice::app

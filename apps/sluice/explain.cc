@@ -1,0 +1,118 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "command_line.h"
+#include "exit_code.h"
+#include "rule_files.h"
+
+namespace sluice::app {
+
+namespace {
+
+struct ExplainOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> words;
+  std::int64_t cost = 1;
+};
+
+std::string DurationText(Duration duration) {
+  const std::int64_t ms = duration.count() / 1'000'000;
+  struct Unit {
+    std::int64_t ms;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1'000, "s"}};
+  for (const Unit& unit : kUnits) {
+    if (ms >= unit.ms && ms % unit.ms == 0) {
+      return fmt::format("{}{}", ms / unit.ms, unit.name);
+    }
+  }
+  return fmt::format("{}ms", ms);
+}
+
+std::string Numbers(const core::Quota& quota) {
+  if (quota.unlimited) {
+    return "unlimited";
+  }
+  const std::string window =
+      quota.calendar != nullptr ? "calendar period" : DurationText(quota.window);
+  if (core::IsBucket(quota.algorithm)) {
+    return fmt::format("{} per {}, burst {}", quota.rate, window, quota.limit);
+  }
+  if (quota.algorithm == core::Algorithm::kConcurrency) {
+    return fmt::format("{} in flight ({} for this priority), hold_ttl {}", quota.limit,
+                       quota.ceiling, window);
+  }
+  return fmt::format("{} per {}", quota.limit, window);
+}
+
+int Explain(const ExplainOptions& options) {
+  std::vector<Attribute> attributes;
+  if (!ReadAttributes(options.words, attributes)) {
+    return kExitError;
+  }
+  if (options.cost < 0 || options.cost > kMaxUnits) {
+    std::fprintf(stderr, "sluice: --cost must be 0 to %lld\n", static_cast<long long>(kMaxUnits));
+    return kExitError;
+  }
+  rules::Findings findings;
+  const auto set = ReadRuleFiles(options.files, findings);
+  if (set == nullptr) {
+    for (const Error& error : findings.errors) {
+      std::fprintf(stderr, "%s\n", error.Text().c_str());
+    }
+    return kExitError;
+  }
+  const Cost cost{.units = options.cost};
+  rules::Matches matches;
+  if (const auto matched = set->Match(attributes, cost, {}, matches); !matched) {
+    std::printf("this request is wrong: %s\n", matched.error().Text().c_str());
+    return kExitNo;
+  }
+  const auto explanations = set->Explain(attributes, cost, {});
+  bool any = false;
+  for (const auto& each : explanations) {
+    any = any || each.applies;
+  }
+  std::printf("%s\n", any ? "These rules apply:" : "No rule applies: the request is allowed.");
+  for (const auto& each : explanations) {
+    if (each.applies) {
+      std::printf(
+          "  %-24s %s, %s, cost %lld%s%s%s  (%s)\n", each.rule->id.c_str(),
+          std::string(core::NameOf(each.quota.algorithm)).c_str(), Numbers(each.quota).c_str(),
+          static_cast<long long>(each.cost.units),
+          each.rule->mode == rules::Mode::kShadow ? ", shadow" : "", each.why.empty() ? "" : ", ",
+          each.why.c_str(),
+          Error{.message = each.rule->key_pattern, .place = each.rule->place}.Text().c_str());
+    }
+  }
+  for (const auto& each : explanations) {
+    if (!each.applies) {
+      std::printf("  %-24s does not: %s\n", each.rule->id.c_str(), each.why.c_str());
+    }
+  }
+  return any ? kExitOk : kExitNo;
+}
+
+}  // namespace
+
+void AddExplain(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command =
+      app.add_subcommand("explain", "Name the rules that apply to a request, and their numbers");
+  command->footer(
+      "Exit codes: 0 a rule applies, 1 none does, 2 error.\n"
+      "Example: sluice explain --rules rules.yaml user_id=u_42 plan=enterprise");
+  command->add_option("--rules", options->files, "Rule file or configuration; may be repeated")
+      ->required()
+      ->allow_extra_args(false);
+  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
+  command->add_option("--cost", options->cost, "The call's cost")->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = Explain(*options); });
+}
+
+}  // namespace sluice::app

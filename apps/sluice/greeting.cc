@@ -1,0 +1,64 @@
+#include "greeting.h"
+
+#include <cstdio>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "version.h"
+
+namespace sluice::app {
+
+namespace {
+
+// "3 from rules/api.yaml" per source, in order.
+std::vector<std::pair<std::string_view, std::size_t>> CountBySource(const rules::RuleSet& rules) {
+  std::vector<std::pair<std::string_view, std::size_t>> counts;
+  for (const rules::Rule& rule : rules.rules()) {
+    if (counts.empty() || counts.back().first != rule.source) {
+      counts.emplace_back(rule.source, 0);
+    }
+    ++counts.back().second;
+  }
+  return counts;
+}
+
+}  // namespace
+
+void Greet(const Server& server, const std::string& store, const rules::RuleSet& rules) {
+  using frontend::http::Role;
+  std::string text = fmt::format("sluice {} is ready\n\n", kVersion);
+  std::string check;
+  std::string admin;
+  for (const Server::OpenAddress& open : server.addresses()) {
+    const bool is_check = open.role == Role::kCheck;
+    std::string& first = is_check ? check : admin;
+    first = first.empty() ? open.address : first;
+    text += fmt::format("  {:<7} http://{}\n", is_check ? "checks" : "admin", open.address);
+  }
+  text += fmt::format("  store   {}\n", store);
+  for (const auto& [source, count] : CountBySource(rules)) {
+    text += fmt::format("  rules   {} from {}\n", count, source);
+  }
+  if (rules.rules().empty()) {
+    text +=
+        "  rules   none: every request is allowed (rule_sources: or rules: in the "
+        "configuration)\n";
+  }
+  text += fmt::format("  loops   {}\n\nTry:\n", server.loops());
+  if (!check.empty()) {
+    text += fmt::format(
+        "  curl -i --json '{{\"user_id\": \"u_42\", \"endpoint\": \"/v1/charges\"}}' "
+        "http://{}/v1/ratelimit/check\n  curl -s http://{}/v1/ratelimit/status/u_42\n",
+        check, check);
+  }
+  text += admin.empty() ? fmt::format("  curl -s http://{}/readyz\n", check)
+                        : fmt::format("  curl -s http://{}/metrics\n", admin);
+  std::fputs(text.c_str(), stdout);
+  std::fputc('\n', stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace sluice::app

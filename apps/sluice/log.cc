@@ -1,0 +1,54 @@
+#include "log.h"
+
+#include <memory>
+#include <utility>
+
+#include <spdlog/async.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "wire/json_writer.h"
+
+namespace sluice::app {
+
+namespace {
+
+// %J: the message as a JSON string.
+class JsonMessage final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    std::string text;
+    wire::AppendJsonString(text, {message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<JsonMessage>();
+  }
+};
+
+}  // namespace
+
+void StartLog(const std::string& level, LogFormat format) {
+  constexpr std::size_t kQueuedLines = 8192;
+  spdlog::init_thread_pool(kQueuedLines, 1);
+  auto logger = std::make_shared<spdlog::async_logger>(
+      "sluice", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(), spdlog::thread_pool(),
+      spdlog::async_overflow_policy::overrun_oldest);
+  logger->set_level(spdlog::level::from_str(level));
+  logger->flush_on(spdlog::level::warn);
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+  formatter->add_flag<JsonMessage>('J');
+  formatter->set_pattern(format == LogFormat::kJson
+                             ? R"({"time": "%Y-%m-%dT%H:%M:%S.%eZ", "level": "%l", "message": %J})"
+                             : "%Y-%m-%dT%H:%M:%S.%eZ %^%-5l%$ %v");
+  logger->set_formatter(std::move(formatter));
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void StopLog() {
+  spdlog::shutdown();
+}
+
+}  // namespace sluice::app

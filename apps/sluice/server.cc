@@ -1,0 +1,141 @@
+#include "server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <pthread.h>
+
+namespace sluice::app {
+
+namespace {
+using frontend::http::Door;
+using frontend::http::DoorSettings;
+using frontend::http::Role;
+
+constexpr std::size_t kAdminConnections = 256;
+}  // namespace
+
+Server::Server(net::EventLoop& control, service::LimiterService& service,
+               telemetry::Registry& registry, const frontend::http::Readiness& readiness,
+               const base::Clock& clock)
+    : control_(control),
+      service_(service),
+      registry_(registry),
+      readiness_(readiness),
+      clock_(clock) {}
+
+Server::~Server() {
+  Stop();
+}
+
+Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
+                            boost::asio::ip::tcp::endpoint& address,
+                            std::vector<std::unique_ptr<Door>>& doors,
+                            std::vector<std::unique_ptr<net::Listener>>& listeners) {
+  DoorSettings settings;
+  settings.role = listener.role;
+  settings.token = listener.token;
+  auto door =
+      std::make_unique<Door>(loop, service_, registry_, readiness_, clock_, std::move(settings));
+  auto& limit = listener.role == Role::kAdmin ? *admin_connections_ : *check_connections_;
+  auto opened = net::Listener::Open(loop, address, limit,
+                                    [door = door.get()](std::unique_ptr<net::Transport> transport) {
+                                      door->Accept(std::move(transport));
+                                    });
+  if (!opened) {
+    return tl::unexpected(
+        Error{.message = opened.error().Text() +
+                         "\n  end what listens there, or set another address: listeners: "
+                         "[{address: 127.0.0.1:8081}]"});
+  }
+  address = (*opened)->endpoint();
+  doors.push_back(std::move(door));
+  listeners.push_back(*std::move(opened));
+  return {};
+}
+
+Result<void> Server::Open(const DaemonConfig& config) {
+  check_connections_ = std::make_unique<net::ConnectionLimit>(config.connections);
+  admin_connections_ = std::make_unique<net::ConnectionLimit>(kAdminConnections);
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t loops = config.loops == 0 ? cores : config.loops;
+  for (std::size_t i = 0; i < loops; ++i) {
+    workers_.push_back(std::make_unique<Worker>());
+  }
+  for (const ListenerConfig& listener : config.listeners) {
+    auto address = net::ParseAddress(listener.address);
+    if (!address) {
+      return tl::unexpected(address.error());
+    }
+    if (listener.role == Role::kAdmin) {
+      if (auto opened = OpenOn(control_, listener, *address, admin_doors_, admin_listeners_);
+          !opened) {
+        return opened;
+      }
+    } else {
+      for (const auto& worker : workers_) {
+        if (auto opened =
+                OpenOn(worker->loop, listener, *address, worker->doors, worker->listeners);
+            !opened) {
+          return opened;
+        }
+      }
+    }
+    addresses_.push_back({.role = listener.role, .address = net::AddressText(*address)});
+  }
+  registry_.AddGauge("sluice_connections_open", "Connections open on check listeners.",
+                     [this] { return static_cast<double>(check_connections_->open()); });
+  registry_.AddCounter("sluice_connections_refused_total",
+                       "Connections closed as they came, because too many were open.",
+                       [this] { return check_connections_->refused(); });
+  return {};
+}
+
+void Server::Start() {
+  for (const auto& worker : workers_) {
+    worker->thread = std::thread([loop = &worker->loop] {
+      ::pthread_setname_np(::pthread_self(), "sluice-loop");
+      loop->Run();
+    });
+  }
+}
+
+void Server::Drain() {
+  for (const auto& worker : workers_) {
+    worker->loop.Post([worker = worker.get()] {
+      for (const auto& listener : worker->listeners) {
+        listener->Close();
+      }
+      for (const auto& door : worker->doors) {
+        door->Drain();
+      }
+    });
+  }
+}
+
+void Server::Stop() {
+  for (const auto& worker : workers_) {
+    if (!worker->thread.joinable()) {
+      continue;
+    }
+    worker->loop.Post([worker = worker.get()] {
+      for (const auto& door : worker->doors) {
+        door->CloseAll();
+      }
+      worker->loop.Stop();
+    });
+  }
+  for (const auto& worker : workers_) {
+    if (worker->thread.joinable()) {
+      worker->thread.join();
+    }
+  }
+  for (const auto& listener : admin_listeners_) {
+    listener->Close();
+  }
+  for (const auto& door : admin_doors_) {
+    door->CloseAll();
+  }
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sluice/result.h"
+
+#include "base/clock.h"
+#include "daemon_config.h"
+#include "frontend/http/door.h"
+#include "frontend/http/readiness.h"
+#include "net/event_loop.h"
+#include "net/listener.h"
+#include "service/limiter_service.h"
+#include "telemetry/registry.h"
+
+namespace sluice::app {
+
+// The doors of a daemon: for every check listener one per loop, the kernel spreading
+// connections over them (SO_REUSEPORT); admin listeners on the control loop alone, so that a
+// scrape of a thousand rules delays no check. Lives on the control loop's thread.
+class Server {
+ public:
+  // All of these outlive it.
+  Server(net::EventLoop& control, service::LimiterService& service, telemetry::Registry& registry,
+         const frontend::http::Readiness& readiness, const base::Clock& clock);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Binds every address. Errors name the address and the remedy; then nothing is served.
+  [[nodiscard]] Result<void> Open(const DaemonConfig& config);
+
+  struct OpenAddress {
+    frontend::http::Role role;
+    std::string address;  // With the port that was bound.
+  };
+  [[nodiscard]] const std::vector<OpenAddress>& addresses() const { return addresses_; }
+  [[nodiscard]] std::size_t loops() const { return workers_.size(); }
+
+  // Starts the loops' threads.
+  void Start();
+
+  // Accepts no more checks; every connection answers what it was asked and closes.
+  void Drain();
+  [[nodiscard]] bool drained() const { return check_connections_->open() == 0; }
+
+  // Closes what is left and ends the threads. Idempotent.
+  void Stop();
+
+ private:
+  struct Worker {
+    net::EventLoop loop;
+    std::vector<std::unique_ptr<frontend::http::Door>> doors;
+    std::vector<std::unique_ptr<net::Listener>> listeners;
+    std::thread thread;
+  };
+
+  // Opens `listener` on `loop`; `address` is bound as it stands there and then holds its port.
+  Result<void> OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
+                      boost::asio::ip::tcp::endpoint& address,
+                      std::vector<std::unique_ptr<frontend::http::Door>>& doors,
+                      std::vector<std::unique_ptr<net::Listener>>& listeners);
+
+  net::EventLoop& control_;
+  service::LimiterService& service_;
+  telemetry::Registry& registry_;
+  const frontend::http::Readiness& readiness_;
+  const base::Clock& clock_;
+  // Of their own, so that a flood of checks does not lock operators out.
+  std::unique_ptr<net::ConnectionLimit> check_connections_;
+  std::unique_ptr<net::ConnectionLimit> admin_connections_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;
+  std::vector<std::unique_ptr<net::Listener>> admin_listeners_;
+  std::vector<OpenAddress> addresses_;
+};
+
+}  // namespace sluice::app

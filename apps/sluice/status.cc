@@ -1,0 +1,71 @@
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "answer_text.h"
+#include "command_line.h"
+#include "exit_code.h"
+#include "net/http_client.h"
+#include "wire/url.h"
+
+namespace sluice::app {
+
+namespace {
+
+struct StatusOptions {
+  std::string server = "http://127.0.0.1:8080";
+  std::vector<std::string> words;
+  bool json = false;
+};
+
+int Status(const StatusOptions& options) {
+  std::vector<Attribute> attributes;
+  if (!ReadAttributes(options.words, attributes)) {
+    return kExitError;
+  }
+  std::string target = "/v1/ratelimit/status";
+  char separator = '?';
+  for (const Attribute& attribute : attributes) {
+    target += separator;
+    separator = '&';
+    wire::AppendPercentEncoded(target, attribute.name);
+    target += '=';
+    wire::AppendPercentEncoded(target, attribute.value);
+  }
+  const auto server = net::ParseHttpUrl(options.server);
+  if (!server) {
+    std::fprintf(stderr, "sluice: %s\n", server.error().Text().c_str());
+    return kExitError;
+  }
+  const auto reply = net::CallHttp(*server, {.target = target});
+  if (!reply) {
+    std::fprintf(stderr, "sluice: %s\n", reply.error().Text().c_str());
+    return kExitError;
+  }
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  const auto answer = TellAnswer(reply->body, now);
+  if (!answer) {
+    std::fprintf(stderr, "sluice: %s\n", TellProblem(reply->status, reply->body).c_str());
+    return kExitError;
+  }
+  std::printf("%s", options.json ? (reply->body + '\n').c_str() : answer->text.c_str());
+  return answer->allowed ? kExitOk : kExitNo;
+}
+
+}  // namespace
+
+void AddStatus(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<StatusOptions>();
+  CLI::App* command = app.add_subcommand("status", "Ask a daemon what is left, spending nothing");
+  command->footer(
+      "Exit codes: 0 one more unit would be allowed, 1 it would be denied, 2 error.\n"
+      "Example: sluice status user_id=u_42 plan=pro");
+  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
+  command->add_option("--server", options->server, "The daemon")->capture_default_str();
+  command->add_flag("--json", options->json, "Print the daemon's JSON");
+  command->callback([options, &exit_code] { exit_code = Status(*options); });
+}
+
+}  // namespace sluice::app
