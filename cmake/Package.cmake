@@ -48,9 +48,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sluiceConfig.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindRe2.cmake
         DESTINATION ${package})
 
-if(TARGET sluice)
 install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
 # The unit names the daemon by its full path, which is known only when installing.
 install(CODE "
   set(SLUICE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <ostream>
 #include <string>
 
 #include "sluice/time.h"
@@ -30,8 +29,6 @@ class StoreFixture {
 struct NamedFixture {
   std::string name;
   std::function<std::unique_ptr<StoreFixture>()> make;
-
-  friend void PrintTo(const NamedFixture& fixture, std::ostream* to) { *to << fixture.name; }
 };
 
 }  // namespace sluice::conformance
