@@ -16,9 +16,9 @@ namespace sluice::service {
 // One rule's part in a verdict. Pointers and views are good until OnVerdict() returns.
 struct RuleDecision {
   const rules::Rule* rule = nullptr;
-  core::Quota quota;                     // The numbers it was judged by.
-  std::span<const core::KeyPart> parts;  // Whose; empty if a key attribute was missing.
-  Decision decision;
+  core::Quota quota{};                     // The numbers it was judged by.
+  std::span<const core::KeyPart> parts{};  // Whose; empty if a key attribute was missing.
+  Decision decision{};
   bool charged = false;
   store::HoldId hold = 0;
 };

@@ -59,11 +59,11 @@ struct Receipt {
 
 struct CheckAnswer {
   StoreError error = StoreError::kNone;  // Unless kNone, `decision` says nothing.
-  Decision decision;
+  Decision decision{};
   bool charged = false;
   std::uint32_t shard = 0;  // Which failure domain answered.
   HoldId hold = 0;
-  Receipt receipt;
+  Receipt receipt{};
 };
 
 // kAll: if one enforced check denies, nothing is charged. kEach: every check for itself.

@@ -1,0 +1,270 @@
+#include "replay/events.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <istream>
+#include <memory>
+#include <ostream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "replay/answer_line.h"
+#include "replay/event.h"
+#include "replay/event_clock.h"
+#include "replay/granted_hold.h"
+#include "replay/rule_file.h"
+#include "service/limiter_service.h"
+#include "service/service_metrics.h"
+#include "store/table.h"
+
+namespace sluice::replay {
+
+namespace {
+
+// A check or peek; its answer becomes a line, the holds it is granted are remembered.
+class CheckEvent final : public service::DecideCall {
+ public:
+  CheckEvent(std::string& out, std::vector<GrantedHold>& holds) : out_(out), holds_(holds) {}
+
+  void OnVerdict() noexcept override {
+    if (!verdict.request_error.empty()) {
+      return;
+    }
+    AppendAnswer(out_, at, verdict);
+    for (const service::RuleDecision& made : verdict.decisions) {
+      if (made.hold != 0) {
+        holds_.emplace_back(made);
+      }
+    }
+  }
+
+  WallInstant at;
+
+ private:
+  std::string& out_;
+  std::vector<GrantedHold>& holds_;
+};
+
+class OperatorEvent final : public service::OperatorCall {
+ public:
+  void OnDone() noexcept override {}
+};
+
+class ReleaseEvent final : public service::ReleaseCall {
+ public:
+  void OnDone() noexcept override {}
+};
+
+// One run: the engine, its clock, and what earlier events left behind. The table answers
+// during each verb, so that an event is over when its verb returns.
+class EventRun {
+ public:
+  EventRun(const EventsOptions& options, std::ostream& err)
+      : options_(options), err_(err), check_(out_, holds_) {}
+
+  bool Begin();
+  void RunLine(std::string_view line);
+  void WarnOfLosses() const;
+
+  // What the lines since the last call printed.
+  [[nodiscard]] std::string TakeOutput() { return std::exchange(out_, {}); }
+
+ private:
+  // Each carries out one event, or says why it cannot; then nothing has changed.
+  [[nodiscard]] Result<void> Run(const Event& event);
+  [[nodiscard]] Result<void> Check(const Event& event);
+  [[nodiscard]] Result<void> Operate(const Event& event);
+  [[nodiscard]] Result<void> Release(const Event& event);
+  [[nodiscard]] Result<void> Reload(const Event& event);
+  [[nodiscard]] Result<void> OpenTable();
+  void PrintWarnings(const rules::Findings& findings);
+
+  const EventsOptions& options_;
+  std::ostream& err_;
+  std::string out_;
+  std::int64_t line_ = 0;
+  EventReader reader_;
+  EventClock clock_;
+  std::shared_ptr<const rules::RuleSet> first_rules_;
+  std::unique_ptr<store::Table> table_;  // From the first event on.
+  service::ServiceMetrics metrics_{/*time_decisions=*/false};
+  std::unique_ptr<service::LimiterService> service_;
+  std::vector<GrantedHold> holds_;  // The n-th hold granted is holds_[n - 1].
+  CheckEvent check_;
+};
+
+tl::unexpected<Error> Bad(std::string message) {
+  return tl::unexpected(Error{.message = std::move(message)});
+}
+
+bool EventRun::Begin() {
+  rules::Findings findings;
+  first_rules_ = LoadRuleFile(options_.rules_file, nullptr, findings);
+  for (const Error& error : findings.errors) {
+    err_ << error.Text() << '\n';
+  }
+  PrintWarnings(findings);
+  return first_rules_ != nullptr;
+}
+
+void EventRun::RunLine(std::string_view line) {
+  ++line_;
+  if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+    return;
+  }
+  if (Result<void> read = reader_.Read(line); !read) {
+    AppendBadLine(out_, line_, read.error().message);
+    return;
+  }
+  const base::ClockReading before = clock_.Read();
+  if (table_ == nullptr) {
+    clock_.SetTo({.boot = {}, .wall = reader_.event().at});
+  } else {
+    clock_.MoveTo(reader_.event().at);
+  }
+  if (Result<void> run = Run(reader_.event()); !run) {
+    AppendBadLine(out_, line_, run.error().Text());
+    clock_.SetTo(before);
+  }
+}
+
+Result<void> EventRun::Run(const Event& event) {
+  const bool first = table_ == nullptr;
+  if (first) {
+    if (Result<void> opened = OpenTable(); !opened) {
+      return opened;
+    }
+  }
+  Result<void> run;
+  switch (event.op) {
+    case Op::kCheck:
+    case Op::kPeek:
+      run = Check(event);
+      break;
+    case Op::kReset:
+    case Op::kRefund:
+      run = Operate(event);
+      break;
+    case Op::kRelease:
+      run = Release(event);
+      break;
+    case Op::kSweep:
+      table_->Sweep();
+      break;
+    case Op::kRules:
+      run = Reload(event);
+      break;
+  }
+  if (first && !run) {  // The clock starts at the first event that is one.
+    service_.reset();
+    table_.reset();
+  }
+  return run;
+}
+
+Result<void> EventRun::Check(const Event& event) {
+  check_.at = event.at;
+  check_.attributes = event.attributes;
+  check_.cost = event.cost;
+  check_.peek = event.op == Op::kPeek;
+  service_->Decide(check_);
+  if (!check_.verdict.request_error.empty()) {
+    return Bad(std::move(check_.verdict.request_error));
+  }
+  return {};
+}
+
+Result<void> EventRun::Operate(const Event& event) {
+  OperatorEvent call;
+  call.attributes = event.attributes;
+  if (event.op == Op::kRefund) {
+    call.units = event.cost.units;
+    service_->Refund(call);
+  } else {
+    service_->Reset(call);
+  }
+  return call.request_error.empty() ? Result<void>() : Bad(std::move(call.request_error));
+}
+
+Result<void> EventRun::Release(const Event& event) {
+  if (static_cast<std::uint64_t>(event.hold) > holds_.size()) {
+    return Bad("hold " + std::to_string(event.hold) + " was never granted; so far there are " +
+               std::to_string(holds_.size()));
+  }
+  const GrantedHold& granted = holds_[static_cast<std::size_t>(event.hold - 1)];
+  const std::vector<core::KeyPart> parts = granted.Parts();
+  ReleaseEvent call;
+  call.rule = granted.rule();
+  call.parts = parts;
+  call.hold = granted.id();
+  service_->Release(call);  // A hold that is gone already is no error: release is idempotent.
+  return {};
+}
+
+Result<void> EventRun::Reload(const Event& event) {
+  const auto folder = std::filesystem::path(options_.rules_file).parent_path();
+  rules::Findings findings;
+  auto rules = LoadRuleFile(folder / event.file, service_->Rules().get(), findings);
+  if (rules == nullptr) {
+    return tl::unexpected(findings.errors.empty() ? Error{.message = "the rules do not load"}
+                                                  : std::move(findings.errors.front()));
+  }
+  PrintWarnings(findings);
+  service_->SetRules(std::move(rules));
+  return {};
+}
+
+Result<void> EventRun::OpenTable() {
+  auto table = store::Table::Create(
+      {.path = {}, .keys = options_.keys, .blocks = options_.keys, .huge_pages = false}, clock_);
+  if (!table) {
+    return tl::unexpected(std::move(table.error()));
+  }
+  table_ = std::move(*table);
+  service_ = std::make_unique<service::LimiterService>(*table_, metrics_);
+  service_->SetRules(first_rules_);
+  return {};
+}
+
+void EventRun::PrintWarnings(const rules::Findings& findings) {
+  for (const Error& warning : findings.warnings) {
+    err_ << "warning: " << warning.Text() << '\n';
+  }
+}
+
+void EventRun::WarnOfLosses() const {
+  if (table_ == nullptr) {
+    return;
+  }
+  const store::TableStats stats = table_->Stats();
+  if (const auto lost = stats.evictions + stats.block_evictions; lost != 0) {
+    err_ << "warning: the table was too small: " << lost
+         << " keys were forgotten before their time, so the answers are not exact; give it more "
+            "keys\n";
+  }
+}
+
+}  // namespace
+
+int RunEvents(const EventsOptions& options, std::istream& in, std::ostream& out,
+              std::ostream& err) {
+  EventRun run(options, err);
+  if (!run.Begin()) {
+    return 1;
+  }
+  std::string line;
+  while (std::getline(in, line)) {
+    run.RunLine(line);
+    out << run.TakeOutput();
+  }
+  run.WarnOfLosses();
+  out.flush();
+  if (!out) {
+    err << "the answers could not be written\n";
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace sluice::replay

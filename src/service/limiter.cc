@@ -1,0 +1,250 @@
+#include "sluice/limiter.h"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "base/clock.h"
+#include "rules/rule_set.h"
+#include "service/limiter_service.h"
+#include "service/service_metrics.h"
+#include "store/table.h"
+
+namespace sluice {
+
+namespace {
+
+Hold HoldOf(const service::RuleDecision& made) {
+  Hold hold{.rule = made.rule->id, .id = made.hold, .key = {}};
+  hold.key.reserve(made.parts.size());
+  for (const core::KeyPart& part : made.parts) {
+    hold.key.push_back({.attribute = std::string(part.attribute),
+                        .value = std::string(part.value),
+                        .is_address = part.type == core::AttributeType::kIp});
+  }
+  return hold;
+}
+
+// The room of one request. The table answers during the verb, so that one for each thread
+// serves every limiter that the thread asks.
+class InProcessCall final : public service::DecideCall {
+ public:
+  void OnVerdict() noexcept override {
+    allowed = verdict.allowed;
+    if (into == nullptr || !verdict.request_error.empty()) {
+      return;
+    }
+    const service::RuleDecision* governing = verdict.governing_decision();
+    into->allowed = verdict.allowed;
+    into->decision =
+        governing == nullptr
+            ? Decision{.allowed = verdict.allowed, .limit = kUnlimited, .remaining = kUnlimited}
+            : governing->decision;
+    into->wait = verdict.wait;
+    for (const service::RuleDecision& made : verdict.decisions) {
+      into->rules.push_back({.name = made.rule->id, .decision = made.decision});
+      if (made.hold != 0) {
+        into->holds.push_back(HoldOf(made));
+      }
+    }
+  }
+
+  Answer* into = nullptr;
+  bool allowed = false;
+};
+
+InProcessCall& CallOfThisThread() {
+  thread_local InProcessCall call;
+  return call;
+}
+
+class Operation final : public service::OperatorCall {
+ public:
+  void OnDone() noexcept override {}
+};
+
+class Giveback final : public service::ReleaseCall {
+ public:
+  void OnDone() noexcept override {}
+};
+
+store::WhenFull Policy(WhenFull when_full) {
+  switch (when_full) {
+    case WhenFull::kEvict:
+      return store::WhenFull::kEvict;
+    case WhenFull::kDeny:
+      return store::WhenFull::kDeny;
+    case WhenFull::kAllow:
+      return store::WhenFull::kAllow;
+  }
+  return store::WhenFull::kEvict;
+}
+
+tl::unexpected<Error> Bad(std::string message) {
+  return tl::unexpected(Error{.message = std::move(message), .place = {}});
+}
+
+bool InRange(Units units) {
+  return units >= 0 && units <= kMaxUnits;
+}
+
+Result<std::string> TextOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) {
+    return tl::unexpected(
+        Error{.message = "cannot be read", .place = {.file = path, .line = 0, .column = 0}});
+  }
+  return text;
+}
+
+}  // namespace
+
+class Limiter::Engine {
+ public:
+  static Result<std::unique_ptr<Engine>> Create(const LimiterOptions& options) {
+    std::unique_ptr<Engine> engine(new Engine);
+    auto table = store::Table::Create(
+        {.path = {}, .keys = options.keys, .when_full = Policy(options.when_full)}, engine->clock_);
+    if (!table) {
+      return tl::unexpected(std::move(table.error()));
+    }
+    engine->table_ = std::move(*table);
+    engine->service_ = std::make_unique<service::LimiterService>(*engine->table_, engine->metrics_);
+    return engine;
+  }
+
+  Result<void> Load(std::string name, std::string text) {
+    rules::Findings findings;
+    const rules::SourceText source{.name = std::move(name), .text = std::move(text)};
+    const auto running = service_->Rules();
+    auto rules = rules::RuleSet::Build({&source, 1}, running.get(), findings);
+    if (rules == nullptr) {
+      std::string all;
+      for (const Error& error : findings.errors) {
+        all += (all.empty() ? "" : "\n") + error.Text();
+      }
+      return Bad(std::move(all));
+    }
+    service_->SetRules(std::move(rules));
+    return {};
+  }
+
+  Result<Answer> Decide(Attributes attributes, Cost cost, bool peek) {
+    if (!InRange(cost.units)) {
+      return Bad("the cost must be from 0 to 999999999999999");
+    }
+    Answer answer;
+    InProcessCall& call = CallOfThisThread();
+    call.into = &answer;
+    Send(call, attributes, cost, peek);
+    if (!call.verdict.request_error.empty()) {
+      return Bad(std::move(call.verdict.request_error));
+    }
+    return answer;
+  }
+
+  bool Allow(Attributes attributes, Cost cost) {
+    if (!InRange(cost.units)) {
+      return false;
+    }
+    InProcessCall& call = CallOfThisThread();
+    call.into = nullptr;
+    Send(call, attributes, cost, false);
+    return call.allowed;
+  }
+
+  [[nodiscard]] service::LimiterService& service() { return *service_; }
+
+ private:
+  Engine() = default;
+
+  void Send(InProcessCall& call, Attributes attributes, Cost cost, bool peek) {
+    call.attributes = attributes;
+    call.cost = cost;
+    call.peek = peek;
+    service_->Decide(call);
+  }
+
+  base::SystemClock clock_;
+  service::ServiceMetrics metrics_{/*time_decisions=*/false};
+  std::unique_ptr<store::Table> table_;
+  std::unique_ptr<service::LimiterService> service_;
+};
+
+Limiter::Limiter(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+Limiter::~Limiter() = default;
+Limiter::Limiter(Limiter&&) noexcept = default;
+Limiter& Limiter::operator=(Limiter&&) noexcept = default;
+
+Result<Limiter> Limiter::FromFile(const std::string& path, const LimiterOptions& options) {
+  return Engine::Create(options).and_then([&](std::unique_ptr<Engine> engine) -> Result<Limiter> {
+    Limiter limiter(std::move(engine));
+    return limiter.LoadFile(path).map([&] { return std::move(limiter); });
+  });
+}
+
+Result<Limiter> Limiter::FromYaml(std::string_view yaml, const LimiterOptions& options) {
+  return Engine::Create(options).and_then([&](std::unique_ptr<Engine> engine) -> Result<Limiter> {
+    Limiter limiter(std::move(engine));
+    return limiter.LoadYaml(yaml).map([&] { return std::move(limiter); });
+  });
+}
+
+Result<void> Limiter::LoadFile(const std::string& path) {
+  return TextOf(path).and_then(
+      [&](std::string text) { return engine_->Load(path, std::move(text)); });
+}
+
+Result<void> Limiter::LoadYaml(std::string_view yaml) {
+  return engine_->Load("rules", std::string(yaml));
+}
+
+Result<Answer> Limiter::Check(Attributes attributes, Cost cost) {
+  return engine_->Decide(attributes, cost, false);
+}
+
+Result<Answer> Limiter::Peek(Attributes attributes, Cost cost) {
+  return engine_->Decide(attributes, cost, true);
+}
+
+bool Limiter::Allow(Attributes attributes, Cost cost) {
+  return engine_->Allow(attributes, cost);
+}
+
+Result<void> Limiter::Refund(Attributes attributes, Units units) {
+  if (!InRange(units)) {
+    return Bad("a refund must be from 0 to 999999999999999 units");
+  }
+  Operation call;
+  call.attributes = attributes;
+  call.units = units;
+  engine_->service().Refund(call);
+  return call.request_error.empty() ? Result<void>() : Bad(std::move(call.request_error));
+}
+
+Result<void> Limiter::Reset(Attributes attributes) {
+  Operation call;
+  call.attributes = attributes;
+  engine_->service().Reset(call);
+  return call.request_error.empty() ? Result<void>() : Bad(std::move(call.request_error));
+}
+
+bool Limiter::Release(const Hold& hold) {
+  std::vector<core::KeyPart> parts;
+  parts.reserve(hold.key.size());
+  for (const Hold::Part& part : hold.key) {
+    parts.push_back(
+        {.attribute = part.attribute,
+         .type = part.is_address ? core::AttributeType::kIp : core::AttributeType::kText,
+         .value = part.value});
+  }
+  Giveback call;
+  call.rule = hold.rule;
+  call.parts = parts;
+  call.hold = hold.id;
+  engine_->service().Release(call);
+  return call.error == store::StoreError::kNone;
+}
+
+}  // namespace sluice
