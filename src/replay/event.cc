@@ -40,7 +40,9 @@ tl::unexpected<Error> Bad(std::string message) {
 
 }  // namespace
 
-EventReader::EventReader() : object_("attributes") {}
+EventReader::EventReader()
+    : object_("attributes", {"t_ns", "t_ms", "op", "cost", "hold", "file", "peek", "wait",
+                             "reserve", "receipt"}) {}
 
 Result<void> EventReader::Read(std::string_view line) {
   event_.at = WallInstant{};
@@ -69,7 +71,7 @@ Result<void> EventReader::Read(std::string_view line) {
 }
 
 Result<void> EventReader::ReadMember(const JsonMember& member, std::string_view line) {
-  if (member.nested) {
+  if (!member.reserved) {
     if (member.kind != ScalarKind::kNull) {
       event_.attributes.push_back({.name = member.name, .value = member.text});
     }
@@ -108,14 +110,12 @@ Result<void> EventReader::ReadMember(const JsonMember& member, std::string_view 
     }
     has_file_ = true;
     event_.file = member.text;
-  } else if (name == "peek" || name == "wait" || name == "reserve" || name == "receipt") {
+  } else {  // peek, wait, reserve or receipt.
     const auto truth = wire::TruthOf(member, line);
     if (!truth) {
       return Bad(truth.error().message);
     }
     asks_to_peek_ |= name == "peek" && *truth;
-  } else {
-    event_.attributes.push_back({.name = name, .value = member.text});
   }
   return {};
 }
