@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,10 @@ using wire::ScalarKind;
 
 // Until when every instant plus the longest window is exact (core/quota.h).
 constexpr WallInstant kLatest{std::chrono::seconds(6'058'972'800)};  // 2162-01-01.
+
+// An event may hold what a proxy logged: whole URLs, which a rule matches though no key
+// may be as long (core::kMaxValueBytes).
+constexpr std::size_t kMaxEventValueBytes = 65'536;
 
 constexpr std::array<std::pair<std::string_view, Op>, 7> kOps{{{"check", Op::kCheck},
                                                                {"peek", Op::kPeek},
@@ -41,8 +46,9 @@ tl::unexpected<Error> Bad(std::string message) {
 }  // namespace
 
 EventReader::EventReader()
-    : object_("attributes", {"t_ns", "t_ms", "op", "cost", "hold", "file", "peek", "wait",
-                             "reserve", "receipt"}) {}
+    : object_("attributes",
+              {"t_ns", "t_ms", "op", "cost", "hold", "file", "peek", "wait", "reserve", "receipt"},
+              wire::ScalarObjectLimits{.value_bytes = kMaxEventValueBytes}) {}
 
 Result<void> EventReader::Read(std::string_view line) {
   event_.at = WallInstant{};
