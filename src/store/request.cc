@@ -145,6 +145,9 @@ void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const F
   if (call.peek) {
     answer.decision = JudgePeek(check.quota, state, NoEntries(core), turn.now, check.cost);
   } else {
+    if (slot != nullptr) {
+      Warm(*slot);  // Also by a denial: a key that is out of quota must not be forgotten.
+    }
     const Step step = JudgeCheck(check.quota, state, NoEntries(core), turn.now, check.cost);
     answer.decision = step.decision;
     if (step.decision.allowed && check.cost.units > 0) {
@@ -157,7 +160,6 @@ void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const F
       slot->state = step.on_allow;
       slot->expiry.store(expiry, std::memory_order_relaxed);
       journal.Retire();
-      Warm(*slot);
       Charged(turn, check, answer);
     }
   }
@@ -307,6 +309,9 @@ void Request::LoadBases() {
       draft.base = StateOf(*draft.former);
     } else if (draft.slot != nullptr) {
       draft.base = StateOf(*draft.slot);
+    }
+    if (has_own && !call_.peek) {
+      Warm(*draft.slot);
     }
     draft.state = draft.base;
   }
@@ -535,7 +540,7 @@ void Request::WriteDraft(Draft& draft) {
     MoveFormer(draft);
   } else if (slot.heat.load(std::memory_order_relaxed) == kReservedHeat &&
              draft.base == RawState{}) {
-    slot.heat.store(0, std::memory_order_relaxed);
+    slot.heat.store(1, std::memory_order_relaxed);
   }
   const TableInstant expiry =
       ExpiryOf(draft.check->quota, draft.state, ViewOf(draft, draft.base, draft.change));
@@ -548,7 +553,6 @@ void Request::WriteDraft(Draft& draft) {
   }
   slot.state = draft.state;
   slot.expiry.store(ExpirySecond(expiry, turn_.now.line), std::memory_order_relaxed);
-  Warm(slot);
 }
 
 // The old id's state becomes the new one's: its blocks change their owner.

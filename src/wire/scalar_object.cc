@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <vector>
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -26,10 +27,10 @@ std::string_view View(json::string_view text) {
 class Handler {
  public:
   // What Boost.JSON itself should bound; the limits here are ours and smaller.
-  static constexpr std::size_t max_object_size = -1;
-  static constexpr std::size_t max_array_size = -1;
-  static constexpr std::size_t max_key_size = -1;
-  static constexpr std::size_t max_string_size = -1;
+  static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
   Handler(std::string nested_name, std::vector<std::string> reserved,
           const ScalarObjectLimits& limits)

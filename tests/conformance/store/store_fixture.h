@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include "sluice/time.h"
@@ -29,6 +30,8 @@ class StoreFixture {
 struct NamedFixture {
   std::string name;
   std::function<std::unique_ptr<StoreFixture>()> make;
+
+  friend void PrintTo(const NamedFixture& fixture, std::ostream* to) { *to << fixture.name; }
 };
 
 }  // namespace sluice::conformance

@@ -1,0 +1,275 @@
+// What one decision costs: the table against the maps that one would write first, in the
+// same run. Times are of one check; items_per_second likewise. Machine and build stand in
+// Google Benchmark's head.
+//
+//   build/release/bin/table_bench [--benchmark_filter=gcra]
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "base/clock.h"
+#include "core/bucket.h"
+#include "store/table.h"
+
+namespace sluice::store {
+namespace {
+
+using core::Algorithm;
+
+constexpr std::size_t kPicks = std::size_t{1} << 20U;  // Drawn before the clock runs.
+constexpr std::size_t kBatch = 32;
+
+enum Spread : std::int64_t { kUniform = 0, kZipf = 1 };
+
+core::Quota QuotaOf(Algorithm algorithm) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = 1'000'000;
+  quota.rate = core::IsBucket(algorithm) ? 1'000'000 : 0;
+  quota.ceiling = algorithm == Algorithm::kConcurrency ? quota.limit : 0;
+  quota.window = std::chrono::minutes(1);
+  return quota;
+}
+
+// Keys of 40 bytes, and the order in which they are asked for.
+class Load {
+ public:
+  Load(std::size_t keys, Spread spread) {
+    texts_.reserve(keys);
+    for (std::size_t i = 0; i < keys; ++i) {
+      std::string text = "customer-" + std::to_string(i * 2'654'435'761U % 1'000'000'007U) + "-";
+      text.resize(40, 'x');
+      texts_.push_back(std::move(text));
+    }
+    std::mt19937_64 random(1);
+    picks_.reserve(kPicks);
+    // Zipf with exponent 1: the inverse of the harmonic sum, near enough.
+    const double log_keys = std::log(static_cast<double>(keys) + 1);
+    std::uniform_real_distribution<double> unit(0, 1);
+    for (std::size_t i = 0; i < kPicks; ++i) {
+      const double at = spread == kUniform ? unit(random) * static_cast<double>(keys)
+                                           : std::exp(unit(random) * log_keys) - 1;
+      picks_.push_back(
+          static_cast<std::uint32_t>(std::min(static_cast<std::size_t>(at), keys - 1)));
+    }
+  }
+  [[nodiscard]] const std::string& Pick(std::size_t i) const { return texts_[picks_[i % kPicks]]; }
+  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<std::uint32_t> picks_;
+};
+
+const Load& LoadOf(std::size_t keys, Spread spread) {
+  static std::mutex mutex;
+  static std::size_t made_keys = 0;
+  static Spread made_spread = kUniform;
+  static std::unique_ptr<Load> made;  // One at a time: ten million keys take a gigabyte.
+  const std::scoped_lock lock(mutex);
+  if (made == nullptr || made_keys != keys || made_spread != spread) {
+    made.reset();
+    made = std::make_unique<Load>(keys, spread);
+    made_keys = keys;
+    made_spread = spread;
+  }
+  return *made;
+}
+
+// Checks made beforehand but for the key's text, as a sender reuses its calls.
+class Calls {
+ public:
+  explicit Calls(Algorithm algorithm) {
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      parts_[i] = {.attribute = "user_id", .value = {}};
+      checks_[i] = {.key = {.rule = "api_rate", .formerly = {}, .parts = {&parts_[i], 1}},
+                    .quota = QuotaOf(algorithm),
+                    .cost = {}};
+      calls_[i].checks = {&checks_[i], 1};
+      calls_[i].answers = {&answers_[i], 1};
+      batch_[i] = &calls_[i];
+    }
+  }
+  void Ask(Table& table, const Load& load, std::size_t& next, std::size_t step, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      parts_[i].value = load.Pick(next);
+      next += step;
+    }
+    table.CheckMany(std::span(batch_).first(n));
+    benchmark::DoNotOptimize(answers_);
+  }
+  [[nodiscard]] HoldId hold(std::size_t i) const { return answers_[i].hold; }
+  [[nodiscard]] const Check& check(std::size_t i) const { return checks_[i]; }
+
+ private:
+  struct Call final : CheckCall {
+    void OnAnswered() noexcept override {}
+  };
+  std::array<core::KeyPart, kBatch> parts_;
+  std::array<Check, kBatch> checks_;
+  std::array<CheckAnswer, kBatch> answers_;
+  std::array<Call, kBatch> calls_;
+  std::array<CheckCall*, kBatch> batch_{};
+};
+
+struct NoAnswer final : HoldCall {
+  void OnAnswered() noexcept override {}
+};
+
+std::unique_ptr<Table> table;
+const base::SystemClock kClock;
+
+// Arguments: keys, spread, algorithm, calls in a batch.
+void OpenTable(const benchmark::State& state) {
+  const auto keys = static_cast<std::size_t>(state.range(0));
+  const auto algorithm = static_cast<Algorithm>(state.range(2));
+  table = std::move(*Table::Create({.path = "", .keys = keys, .blocks = keys * 2}, kClock));
+  const Load& load = LoadOf(keys, static_cast<Spread>(state.range(1)));
+  Calls calls(algorithm);
+  if (algorithm == Algorithm::kConcurrency) {
+    return;
+  }
+  struct Call final : CheckCall {
+    void OnAnswered() noexcept override {}
+  };
+  core::KeyPart part{.attribute = "user_id", .value = {}};
+  const Check check{.key = {.rule = "api_rate", .formerly = {}, .parts = {&part, 1}},
+                    .quota = QuotaOf(algorithm),
+                    .cost = {}};
+  CheckAnswer answer;
+  Call call;
+  call.checks = {&check, 1};
+  call.answers = {&answer, 1};
+  const std::array<CheckCall*, 1> batch{&call};
+  for (const std::string& text : load.texts()) {
+    part.value = text;
+    table->CheckMany(batch);
+  }
+}
+
+void CloseTable(const benchmark::State& /*state*/) {
+  table.reset();
+}
+
+void BmTable(benchmark::State& state) {
+  const auto keys = static_cast<std::size_t>(state.range(0));
+  const Load& load = LoadOf(keys, static_cast<Spread>(state.range(1)));
+  const auto algorithm = static_cast<Algorithm>(state.range(2));
+  const auto n = static_cast<std::size_t>(state.range(3));
+  Calls calls(algorithm);
+  NoAnswer release;
+  std::size_t next = static_cast<std::size_t>(state.thread_index()) * 7919;
+  for (auto _ : state) {
+    for (std::size_t done = 0; done < kBatch; done += n) {
+      calls.Ask(*table, load, next, 1, n);
+      for (std::size_t i = 0; i < n && algorithm == Algorithm::kConcurrency; ++i) {
+        release.key = calls.check(i).key;
+        release.quota = calls.check(i).quota;
+        release.hold = calls.hold(i);
+        table->Release(release);
+      }
+    }
+  }
+  const auto checks = static_cast<double>(state.iterations()) * static_cast<double>(kBatch);
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
+  state.counters["per_check"] =
+      benchmark::Counter(checks, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  if (state.thread_index() == 0) {
+    state.counters["bytes_per_key"] =
+        64.0 * (static_cast<double>(keys) * 1.25 + 512) / static_cast<double>(keys);
+  }
+  state.SetLabel(std::string(core::NameOf(algorithm)) +
+                 (state.range(1) == kZipf ? " zipf" : " uniform") + " batch of " +
+                 std::to_string(n));
+}
+
+// The same decisions on std::unordered_map<string, state> under `shards` mutexes.
+struct Shard {
+  std::mutex mutex;
+  std::unordered_map<std::string, core::Bucket<TableTimeline>::State> states;
+};
+std::vector<Shard>* shards = nullptr;
+
+void OpenMap(const benchmark::State& state) {
+  const Load& load = LoadOf(static_cast<std::size_t>(state.range(0)), kUniform);
+  shards = new std::vector<Shard>(static_cast<std::size_t>(state.range(1)));
+  for (const std::string& text : load.texts()) {
+    (*shards)[std::hash<std::string>()(text) % shards->size()].states[text];
+  }
+}
+
+void CloseMap(const benchmark::State& /*state*/) {
+  delete shards;
+  shards = nullptr;
+}
+
+void BmMap(benchmark::State& state) {
+  const Load& load = LoadOf(static_cast<std::size_t>(state.range(0)), kUniform);
+  const core::Quota quota = QuotaOf(Algorithm::kGcra);
+  std::size_t next = static_cast<std::size_t>(state.thread_index()) * 7919;
+  for (auto _ : state) {
+    const base::ClockReading reading = kClock.Read();  // Once per 32, as the table's batch.
+    const TableNow now{.line = TableInstant(reading.boot), .wall = reading.wall};
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      const std::string& text = load.Pick(next++);
+      Shard& shard = (*shards)[std::hash<std::string>()(text) % shards->size()];
+      const std::scoped_lock lock(shard.mutex);
+      auto& kept = shard.states[text];
+      const auto outcome = core::Bucket<TableTimeline>::Check(quota, kept, now, Cost{1});
+      kept = outcome.on_allow;
+      benchmark::DoNotOptimize(outcome.decision);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
+  state.counters["per_check"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(kBatch),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.SetLabel("unordered_map under " + std::to_string(state.range(1)) + " mutexes");
+}
+
+void TableArguments(benchmark::internal::Benchmark* b) {
+  constexpr auto kGcra = static_cast<std::int64_t>(Algorithm::kGcra);
+  for (const std::int64_t keys : {1'000, 1'000'000, 10'000'000}) {
+    for (const std::int64_t spread : {kUniform, kZipf}) {
+      for (const std::int64_t batch : {std::int64_t{1}, static_cast<std::int64_t>(kBatch)}) {
+        b->Args({keys, spread, kGcra, batch});
+      }
+    }
+  }
+  for (std::int64_t algorithm = 0; algorithm < core::kAlgorithmCount; ++algorithm) {
+    if (algorithm != kGcra) {
+      b->Args({1'000'000, kUniform, algorithm, 1});
+      b->Args({1'000'000, kUniform, algorithm, static_cast<std::int64_t>(kBatch)});
+    }
+  }
+}
+
+BENCHMARK(BmTable)
+    ->Apply(TableArguments)
+    ->Setup(OpenTable)
+    ->Teardown(CloseTable)
+    ->Threads(1)
+    ->Threads(2)
+    ->UseRealTime();
+BENCHMARK(BmMap)
+    ->ArgsProduct({{1'000, 1'000'000}, {1, 64}})
+    ->Setup(OpenMap)
+    ->Teardown(CloseMap)
+    ->Threads(1)
+    ->Threads(2)
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace sluice::store
+
+BENCHMARK_MAIN();

@@ -1,0 +1,80 @@
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "store/table.h"
+#include "support/manual_clock.h"
+#include "support/store_calls.h"
+
+namespace {
+std::atomic<long> allocations{0};
+}  // namespace
+
+// Every allocation of this program is counted.
+void* operator new(std::size_t size) {
+  ++allocations;
+  void* p = std::malloc(size);
+  if (p == nullptr) {
+    std::abort();
+  }
+  return p;
+}
+void operator delete(void* p) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t /*size*/) noexcept {
+  std::free(p);
+}
+
+namespace sluice::store {
+namespace {
+
+class AllocationTest : public ::testing::TestWithParam<core::Algorithm> {};
+
+TEST_P(AllocationTest, ADecisionAllocatesNothing) {
+  support::ManualClock clock;
+  const std::unique_ptr<Table> table = std::move(
+      *Table::Create({.path = "", .keys = 1000, .blocks = 1000, .huge_pages = false}, clock));
+  core::Quota quota;
+  quota.algorithm = GetParam();
+  quota.limit = 50;
+  quota.rate = core::IsBucket(GetParam()) ? 50 : 0;
+  quota.ceiling = GetParam() == core::Algorithm::kConcurrency ? 50 : 0;
+  quota.window = std::chrono::seconds(1);
+  const support::OwnedKey key("a key of a length that no small string holds");
+  const support::OwnedKey other("another key of a length that no small string holds");
+  support::OwnedCheckCall one;
+  one.Add({.key = key.view(), .quota = quota, .cost = {}});
+  support::OwnedCheckCall two;
+  two.Add({.key = key.view(), .quota = quota, .cost = {}});
+  two.Add({.key = other.view(), .quota = quota, .cost = {}});
+  support::Answered<HoldCall> release;
+  release.key = key.view();
+  release.quota = quota;
+  const std::array<CheckCall*, 2> batch{&one, &two};
+  table->CheckMany(batch);  // The thread's lease, once.
+  const long before = allocations;
+  for (int i = 0; i < 500; ++i) {
+    table->CheckMany(batch);
+    release.hold = one.own_answers[0].hold;
+    table->Release(release);
+    clock.Advance(std::chrono::milliseconds(7));
+  }
+  EXPECT_EQ(allocations - before, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Algorithms, AllocationTest,
+    ::testing::Values(core::Algorithm::kFixedWindow, core::Algorithm::kSlidingWindowLog,
+                      core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
+                      core::Algorithm::kTokenBucket, core::Algorithm::kGcra,
+                      core::Algorithm::kLeakyBucket, core::Algorithm::kConcurrency),
+    [](const auto& tested) { return std::string(core::NameOf(tested.param)); });
+
+}  // namespace
+}  // namespace sluice::store

@@ -1,0 +1,201 @@
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/table.h"
+#include "support/manual_clock.h"
+#include "support/store_calls.h"
+
+namespace sluice::store {
+namespace {
+
+using core::Algorithm;
+using support::OwnedCheckCall;
+using support::OwnedKey;
+
+core::Quota QuotaOf(Algorithm algorithm, Units limit) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = limit;
+  quota.rate = core::IsBucket(algorithm) ? limit : 0;
+  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
+  quota.window = std::chrono::hours(1);
+  return quota;
+}
+
+class TableFileTest : public ::testing::Test {
+ protected:
+  TableFileTest()
+      : path_("/dev/shm/sluice_table_" + std::to_string(getpid()) + "_" +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::filesystem::remove(path_);
+  }
+  ~TableFileTest() override { std::filesystem::remove(path_); }
+
+  [[nodiscard]] TableOptions Options(std::uint64_t keys = 1000) const {
+    return {.path = path_, .keys = keys, .blocks = 1000, .huge_pages = false};
+  }
+  std::unique_ptr<Table> Open() { return std::move(*Table::Create(Options(), clock_)); }
+  CheckAnswer Ask(Table& table, Algorithm algorithm, Units limit, Units cost, bool peek = false) {
+    const OwnedKey key("k");
+    OwnedCheckCall call;
+    call.peek = peek;
+    call.Add({.key = key.view(), .quota = QuotaOf(algorithm, limit), .cost = Cost{cost}});
+    const std::array<CheckCall*, 1> batch{&call};
+    table.CheckMany(batch);
+    return call.own_answers[0];
+  }
+  // What a process says that wants the file now.
+  [[nodiscard]] std::string Refusal(const TableOptions& options) {
+    const auto table = Table::Create(options, clock_);
+    return table.has_value() ? "" : table.error().Text();
+  }
+
+  std::string path_;
+  support::ManualClock clock_;
+};
+
+TEST_F(TableFileTest, TheNextProcessFindsEveryKeyAsItWas) {
+  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
+                                   Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
+                                   Algorithm::kTokenBucket,          Algorithm::kGcra,
+                                   Algorithm::kLeakyBucket,          Algorithm::kConcurrency};
+  {
+    const auto table = Open();
+    EXPECT_FALSE(table->resumed());
+    for (const Algorithm algorithm : kAlgorithms) {
+      for (int i = 0; i < 20; ++i) {
+        clock_.Advance(Duration(1));
+        EXPECT_TRUE(Ask(*table, algorithm, 1000, 1).charged);
+      }
+    }
+  }
+  const auto table = Open();
+  EXPECT_TRUE(table->resumed());
+  EXPECT_EQ(table->Stats().blocks_in_use, 3U + 1U + 5U);
+  for (const Algorithm algorithm : kAlgorithms) {
+    EXPECT_EQ(Ask(*table, algorithm, 1000, 0, true).decision.remaining, 980)
+        << core::NameOf(algorithm);
+    EXPECT_EQ(Ask(*table, algorithm, 1000, 1).decision.remaining, 979);
+  }
+}
+
+TEST_F(TableFileTest, TimeThatPassedBetweenTwoProcessesCounts) {
+  EXPECT_TRUE(Ask(*Open(), Algorithm::kGcra, 10, 10).charged);
+  clock_.Advance(std::chrono::minutes(6));
+  clock_.StepWall(-std::chrono::hours(100));
+  EXPECT_EQ(Ask(*Open(), Algorithm::kGcra, 10, 0, true).decision.remaining, 1);
+}
+
+TEST_F(TableFileTest, ASecondOpenerIsToldWhoseItIs) {
+  const auto table = Open();
+  EXPECT_NE(Refusal(Options()).find("another process"), std::string::npos);
+}
+
+TEST_F(TableFileTest, OtherGeometryAndForeignFilesAreRefusedUnchanged) {
+  (void)Open();
+  EXPECT_NE(Refusal(Options(2000)).find("table.keys"), std::string::npos);
+  TableOptions same_size = Options();
+  EXPECT_EQ(Refusal(same_size), "");
+  const auto size = std::filesystem::file_size(path_);
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file << "NOTATABL";
+  }
+  EXPECT_NE(Refusal(Options()).find("no table of Sluice"), std::string::npos);
+  EXPECT_EQ(std::filesystem::file_size(path_), size);
+  {
+    std::ofstream file(path_);
+    file << "a letter to a friend";
+  }
+  EXPECT_NE(Refusal(Options()).find("remove the file"), std::string::npos);
+  EXPECT_EQ(std::filesystem::file_size(path_), 20U);
+}
+
+TEST_F(TableFileTest, AnotherFormatVersionIsRefused) {
+  (void)Open();
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(8);
+    file.put(99);
+  }
+  EXPECT_NE(Refusal(Options()).find("format 99"), std::string::npos);
+}
+
+TEST_F(TableFileTest, NoRoomIsAnErrorAndNotACrash) {
+  TableOptions options = Options(kMostKeys);
+  options.path = "/proc/self/nowhere";
+  EXPECT_NE(Refusal(options), "");
+  EXPECT_NE(Refusal({.path = "", .keys = 0}), "");
+  EXPECT_NE(Refusal({.path = "", .keys = kMostKeys + 1}), "");
+}
+
+// A child decides as fast as it can and notes each request in shared memory, before and
+// after; it is killed at any instruction. Whoever opens the file next finds every answered
+// request, at most one more (of which the answer never left), and each of them whole: three
+// keys under three algorithms move together.
+TEST_F(TableFileTest, AKilledProcessLeavesWholeRequestsOnly) {
+  struct Notes {
+    std::atomic<std::int64_t> begun{0};
+    std::atomic<std::int64_t> answered{0};
+  };
+  auto* notes =
+      new (mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+          Notes;
+  constexpr Units kLimit = 100'000'000;
+  const std::array quotas{
+      QuotaOf(Algorithm::kGcra, kLimit), QuotaOf(Algorithm::kFixedWindow, kLimit),
+      QuotaOf(Algorithm::kSlidingWindowLog, kLimit), QuotaOf(Algorithm::kSlidingWindow, kLimit)};
+  const OwnedKey key("k");
+  for (int kill_number = 0; kill_number < 20; ++kill_number) {
+    const std::int64_t begun_before = notes->begun;
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto table = Open();
+      OwnedCheckCall call;
+      for (const core::Quota& quota : quotas) {
+        call.Add({.key = key.view(), .quota = quota, .cost = {}});
+      }
+      const std::array<CheckCall*, 1> batch{&call};
+      for (;;) {
+        if (notes->begun % 16 == 0) {
+          clock_.Advance(Duration(1));
+        }
+        ++notes->begun;
+        table->CheckMany(batch);
+        ++notes->answered;
+      }
+    }
+    while (notes->begun < begun_before + 500 + kill_number * 37) {
+    }
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    clock_.Advance(std::chrono::milliseconds(1));
+    const auto table = Open();
+    std::array<Units, quotas.size()> used{};
+    for (std::size_t i = 0; i < quotas.size(); ++i) {
+      used[i] = kLimit - Ask(*table, quotas[i].algorithm, kLimit, 0, true).decision.remaining;
+      // The bucket gives back while time passes: a hundred million an hour, 28 a millisecond.
+      if (i > 0) {
+        EXPECT_EQ(used[i], used[1]) << core::NameOf(quotas[i].algorithm);
+      }
+    }
+    EXPECT_GE(used[1], notes->answered);
+    EXPECT_LE(used[1], notes->begun);
+    notes->answered = used[1];
+    notes->begun = used[1];
+  }
+  munmap(notes, sizeof(Notes));
+}
+
+}  // namespace
+}  // namespace sluice::store
