@@ -21,6 +21,7 @@ int Main(int argc, char** argv) {
   AddStatus(app, exit_code);
   AddValidate(app, exit_code);
   AddExplain(app, exit_code);
+  AddReplay(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
