@@ -16,12 +16,13 @@ namespace sluice::support {
 class OwnedKey {
  public:
   explicit OwnedKey(std::string value, std::string rule = "r", std::string formerly = "")
-      : rule_(std::move(rule)), formerly_(std::move(formerly)), value_(std::move(value)) {}
+      : rule_(std::move(rule)), formerly_(std::move(formerly)), value_(std::move(value)) {
+    parts_[0] = {.attribute = "user_id", .type = core::AttributeType::kText, .value = value_};
+  }
   OwnedKey(const OwnedKey&) = delete;
   OwnedKey& operator=(const OwnedKey&) = delete;
 
   [[nodiscard]] core::KeyView view() const {
-    parts_[0] = {.attribute = "user_id", .type = core::AttributeType::kText, .value = value_};
     return {.rule = rule_, .formerly = formerly_, .parts = parts_};
   }
 
@@ -29,7 +30,7 @@ class OwnedKey {
   std::string rule_;
   std::string formerly_;
   std::string value_;
-  mutable std::array<core::KeyPart, 1> parts_;
+  std::array<core::KeyPart, 1> parts_;
 };
 
 // A call that remembers that it was answered, and how often.
