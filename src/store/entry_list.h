@@ -20,8 +20,17 @@ struct EntryChange {
 // as if it were made already. A view, under the slot's lock.
 class EntryView {
  public:
+  // The first entry that `drop` leaves; block 0 if it leaves none.
+  struct Position {
+    BlockRef block = 0;
+    std::uint32_t index = 0;
+  };
+
   EntryView(const BlockPool& pool, const ListState& list, const EntryChange& change)
-      : pool_(&pool), tail_(list.tail), change_(change), start_(StartOf(pool, list, change.drop)) {}
+      : pool_(&pool),
+        tail_(list.tail),
+        change_(change),
+        start_(list.head == 0 ? Position{} : StartOf(pool, list, change.drop)) {}
 
   template <class F>
   void ForEach(F f) const {
@@ -75,11 +84,6 @@ class EntryView {
     }
   }
 
-  // The first entry that `drop` leaves; block 0 if it leaves none.
-  struct Position {
-    BlockRef block = 0;
-    std::uint32_t index = 0;
-  };
   [[nodiscard]] static Position StartOf(const BlockPool& pool, const ListState& list,
                                         std::uint32_t drop);
 

@@ -86,7 +86,6 @@ inline constexpr std::uint32_t kNoExpirySecond = std::numeric_limits<std::uint32
 }
 
 [[nodiscard]] bool TryLock(Slot& slot, std::uint32_t owner);
-void Lock(Slot& slot, std::uint32_t owner);
 inline void Unlock(Slot& slot) {
   // Pairs with the acquire of the next holder's TryLock.
   slot.lock.store(0, std::memory_order_release);
@@ -98,6 +97,13 @@ inline bool TryLock(Slot& slot, std::uint32_t owner) {
   std::uint32_t free = 0;
   return slot.lock.compare_exchange_strong(free, owner, std::memory_order_acquire,
                                            std::memory_order_relaxed);
+}
+
+inline void Lock(Slot& slot, std::uint32_t owner) {
+  unsigned spins = 0;
+  while (!TryLock(slot, owner)) {
+    Pause(spins);
+  }
 }
 
 }  // namespace sluice::store

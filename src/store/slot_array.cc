@@ -78,13 +78,6 @@ void Pause(unsigned& spins) {
   }
 }
 
-void Lock(Slot& slot, std::uint32_t owner) {
-  unsigned spins = 0;
-  while (!TryLock(slot, owner)) {
-    Pause(spins);
-  }
-}
-
 Slot* SlotArray::Insert(const Newcomer& newcomer) {
   Slot* home = &HomeOf(newcomer.key);
   const std::uint32_t now = NowSecond(newcomer.now);
