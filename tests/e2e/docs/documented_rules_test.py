@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every rule file that a document shows, and every one in examples/, is one that loads.
+"""Every rule file that a document shows, and every one in examples/, is one that loads. And
+the program that the README shows is the example that the tests build.
 
 documented_rules_test.py ROOT SLUICE
 """
@@ -32,7 +33,11 @@ def main():
             if run.returncode != 0:
                 failed += 1
                 print(f"{place}: does not load:\n{run.stdout}{run.stderr}")
-    print(f"{len(shown)} rule files shown, {failed} do not load")
+    example = (root / "examples/in_process/main.cc").read_text(encoding="utf-8").strip()
+    if example not in (root / "README.md").read_text(encoding="utf-8"):
+        failed += 1
+        print("README.md: its program is not that of examples/in_process/main.cc")
+    print(f"{len(shown)} rule files shown, {failed} problems")
     return 1 if failed or not shown else 0
 
 
