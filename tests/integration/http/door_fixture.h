@@ -84,7 +84,10 @@ rules:
     constexpr std::string_view kMark = "HTTP/1.1 ";
     for (std::size_t at = received.find(kMark); at != std::string::npos;
          at = received.find(kMark, at + 1)) {
-      statuses.push_back(std::stoi(received.substr(at + kMark.size(), 3)));
+      const std::string status = received.substr(at + kMark.size(), 3);
+      if (status.find_first_not_of("0123456789") == std::string::npos) {  // No prose of a problem.
+        statuses.push_back(std::stoi(status));
+      }
     }
     return statuses;
   }

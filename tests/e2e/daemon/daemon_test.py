@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""The real binary over real sockets: serve, check, reload, drain. Usage: daemon_test.py SLUICE
+
+No fixed ports and no sleeps for luck: ports are 0 and read from the greeting; what takes time is
+waited for, with an end.
+"""
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SLUICE = os.path.abspath(sys.argv.pop(1))
+
+CONFIG = """
+listeners:
+  - address: 127.0.0.1:0
+  - {address: "127.0.0.1:0", role: admin}
+table: {keys: 1000}
+drain_timeout: 5s
+rule_sources:
+  - files: [rules/*.yaml]
+"""
+RULES = """
+rules:
+  - id: api
+    key_pattern: "user:{user_id}"
+    algorithm: token_bucket
+    rate: %d
+    window: 1h
+  - id: shaped
+    match: {shape: "yes"}
+    key_pattern: "u:{user_id}"
+    algorithm: leaky_bucket
+    shape: true
+    rate: 5
+    window: 1s
+    burst: 5
+    replaces: [api]
+"""
+
+
+def until(what, limit=20.0):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        got = what()
+        if got:
+            return got
+        time.sleep(0.01)
+    raise AssertionError("did not happen within %s s" % limit)
+
+
+class DaemonTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        (self.root / "rules").mkdir()
+        (self.root / "sluice.yaml").write_text(CONFIG)
+        self.process = None
+
+    def tearDown(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+        if self.process:
+            self.process.wait()
+            self.process.stdout.close()
+            self.process.stderr.close()
+        self.folder.cleanup()
+
+    def start(self):
+        self.process = subprocess.Popen([SLUICE, "serve", "--config", "sluice.yaml"], cwd=self.root,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        greeting = ""
+        for line in self.process.stdout:
+            greeting += line
+            if "/metrics" in line:
+                break
+        self.address = re.search(r"checks\s+http://(\S+)", greeting).group(1)
+        self.admin = re.search(r"admin\s+http://(\S+)", greeting).group(1)
+        return greeting
+
+    def check(self, **body):
+        connection = http.client.HTTPConnection(self.address, timeout=20)
+        connection.request("POST", "/v1/ratelimit/check", json.dumps(body),
+                           {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        connection.close()
+        return response.status, answer, response.headers
+
+    def metric(self, name):
+        connection = http.client.HTTPConnection(self.admin, timeout=20)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        found = re.search("^" + re.escape(name) + r" (\S+)$", text, re.M)
+        return float(found.group(1)) if found else None
+
+    def limit(self):
+        return self.check(user_id="looker", peek=True)[1]["limits"][0]["limit"]
+
+    def test_decides_and_tells(self):
+        (self.root / "rules/a.yaml").write_text(RULES % 2)
+        self.assertIn("2 from rules/a.yaml", self.start())
+        self.assertEqual(self.check(user_id="a")[0], 200)
+        self.assertEqual(self.check(user_id="a")[1]["remaining"], 0)
+        status, answer, headers = self.check(user_id="a")
+        self.assertEqual(status, 429)
+        self.assertEqual(int(headers["Retry-After"]), answer["retry_after"])
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        self.assertEqual(self.check(nobody="a")[1]["limits"], [])
+        run = subprocess.run([SLUICE, "check", "--server", "http://" + self.address, "user_id=a"],
+                             capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("denied", run.stdout)
+
+    def test_a_changed_file_counts_and_a_bad_one_leaves_the_running_rules(self):
+        rules = self.root / "rules/a.yaml"
+        rules.write_text(RULES % 10)
+        self.start()
+        self.assertEqual(self.limit(), 10)
+        rules.write_text(RULES % 20)
+        until(lambda: self.limit() == 20)
+        rules.write_text("rules: [{id: broken}]")
+        until(lambda: self.metric('sluice_rule_reloads_total{result="failed"}'))
+        self.assertEqual(self.limit(), 20)
+        failed = self.metric('sluice_rule_reloads_total{result="failed"}')
+        self.process.send_signal(signal.SIGHUP)
+        until(lambda: self.metric('sluice_rule_reloads_total{result="failed"}') > failed)
+        self.assertEqual(self.limit(), 20)
+
+    def test_a_swapped_configmap_counts(self):
+        for name, rate in (("..1", 10), ("..2", 30)):
+            (self.root / "rules" / name).mkdir()
+            (self.root / "rules" / name / "a.yaml").write_text(RULES % rate)
+        os.symlink("..1", self.root / "rules/..data")
+        os.symlink("..data/a.yaml", self.root / "rules/a.yaml")
+        self.start()
+        self.assertEqual(self.limit(), 10)
+        os.symlink("..2", self.root / "rules/..data_tmp")
+        os.rename(self.root / "rules/..data_tmp", self.root / "rules/..data")
+        until(lambda: self.limit() == 30)
+
+    def test_sigterm_answers_what_was_asked(self):
+        (self.root / "rules/a.yaml").write_text(RULES % 10)
+        self.start()
+        body = json.dumps({"user_id": "w", "shape": "yes", "wait": True}).encode()
+        request = (b"POST /v1/ratelimit/check HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n"
+                   % len(body)) + body
+        host, port = self.address.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), timeout=20) as client:
+            client.sendall(request * 3)  # Waits of 0, 200 and 400 ms.
+            got = b""
+            while b"\r\n\r\n" not in got:
+                got += client.recv(65536)
+            self.process.send_signal(signal.SIGTERM)
+            while chunk := client.recv(65536):
+                got += chunk
+        self.assertEqual(got.count(b"HTTP/1.1 200 OK"), 3)
+        self.assertEqual(got.count(b'"waited": true'), 2)
+        self.assertEqual(self.process.wait(timeout=20), 0)
+
+    def test_says_what_keeps_it_from_starting(self):
+        (self.root / "rules/a.yaml").write_text("rules:\n  - id: x\n    raet: 5\n")
+        run = subprocess.run([SLUICE, "serve", "--config", "sluice.yaml"], cwd=self.root,
+                             capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("a.yaml:3:5: unknown field raet, did you mean rate?", run.stderr)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            (self.root / "rules/a.yaml").write_text(RULES % 1)
+            (self.root / "sluice.yaml").write_text(
+                'listeners: [{address: "127.0.0.1:%d"}]\ntable: {path: %s, keys: 1000}\n'
+                % (port, self.root / "table"))
+            run = subprocess.run([SLUICE, "serve", "--config", "sluice.yaml"], cwd=self.root,
+                                 capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("127.0.0.1:%d" % port, run.stderr)
+        self.assertIn("set another address", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
