@@ -4,6 +4,7 @@
 //
 //   build/release/bin/table_bench [--benchmark_filter=gcra]
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -41,41 +43,46 @@ core::Quota QuotaOf(Algorithm algorithm) {
   return quota;
 }
 
-// Keys of 40 bytes, and the order in which they are asked for.
+constexpr std::size_t kKeyBytes = 40;
+
+// Keys of 40 bytes, in the order in which they are asked for, one behind the other: a
+// request's bytes have just come in and are in the cache, so the load must not add misses of
+// its own to those that are measured.
 class Load {
  public:
-  Load(std::size_t keys, Spread spread) {
-    texts_.reserve(keys);
-    for (std::size_t i = 0; i < keys; ++i) {
-      std::string text = "customer-" + std::to_string(i * 2'654'435'761U % 1'000'000'007U) + "-";
-      text.resize(40, 'x');
-      texts_.push_back(std::move(text));
-    }
+  Load(std::size_t keys, Spread spread) : keys_(keys) {
     std::mt19937_64 random(1);
-    picks_.reserve(kPicks);
+    picked_.resize(kPicks * kKeyBytes);
     // Zipf with exponent 1: the inverse of the harmonic sum, near enough.
     const double log_keys = std::log(static_cast<double>(keys) + 1);
     std::uniform_real_distribution<double> unit(0, 1);
     for (std::size_t i = 0; i < kPicks; ++i) {
       const double at = spread == kUniform ? unit(random) * static_cast<double>(keys)
                                            : std::exp(unit(random) * log_keys) - 1;
-      picks_.push_back(
-          static_cast<std::uint32_t>(std::min(static_cast<std::size_t>(at), keys - 1)));
+      const std::string text = TextOf(std::min(static_cast<std::size_t>(at), keys - 1));
+      std::ranges::copy(text, picked_.begin() + static_cast<std::ptrdiff_t>(i * kKeyBytes));
     }
   }
-  [[nodiscard]] const std::string& Pick(std::size_t i) const { return texts_[picks_[i % kPicks]]; }
-  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+  [[nodiscard]] std::string_view Pick(std::size_t i) const {
+    return {picked_.data() + i % kPicks * kKeyBytes, kKeyBytes};
+  }
+  [[nodiscard]] static std::string TextOf(std::size_t i) {
+    std::string text = "customer-" + std::to_string(i * 2'654'435'761U % 1'000'000'007U) + "-";
+    text.resize(kKeyBytes, 'x');
+    return text;
+  }
+  [[nodiscard]] std::size_t keys() const { return keys_; }
 
  private:
-  std::vector<std::string> texts_;
-  std::vector<std::uint32_t> picks_;
+  std::size_t keys_;
+  std::vector<char> picked_;
 };
 
 const Load& LoadOf(std::size_t keys, Spread spread) {
   static std::mutex mutex;
   static std::size_t made_keys = 0;
   static Spread made_spread = kUniform;
-  static std::unique_ptr<Load> made;  // One at a time: ten million keys take a gigabyte.
+  static std::unique_ptr<Load> made;
   const std::scoped_lock lock(mutex);
   if (made == nullptr || made_keys != keys || made_spread != spread) {
     made.reset();
@@ -135,9 +142,8 @@ void OpenTable(const benchmark::State& state) {
   const auto algorithm = static_cast<Algorithm>(state.range(2));
   table = std::move(*Table::Create({.path = "", .keys = keys, .blocks = keys * 2}, kClock));
   const Load& load = LoadOf(keys, static_cast<Spread>(state.range(1)));
-  Calls calls(algorithm);
   if (algorithm == Algorithm::kConcurrency) {
-    return;
+    return;  // Its holds come and go as it is measured.
   }
   struct Call final : CheckCall {
     void OnAnswered() noexcept override {}
@@ -151,7 +157,8 @@ void OpenTable(const benchmark::State& state) {
   call.checks = {&check, 1};
   call.answers = {&answer, 1};
   const std::array<CheckCall*, 1> batch{&call};
-  for (const std::string& text : load.texts()) {
+  for (std::size_t i = 0; i < load.keys(); ++i) {
+    const std::string text = Load::TextOf(i);
     part.value = text;
     table->CheckMany(batch);
   }
@@ -203,7 +210,8 @@ std::vector<Shard>* shards = nullptr;
 void OpenMap(const benchmark::State& state) {
   const Load& load = LoadOf(static_cast<std::size_t>(state.range(0)), kUniform);
   shards = new std::vector<Shard>(static_cast<std::size_t>(state.range(1)));
-  for (const std::string& text : load.texts()) {
+  for (std::size_t i = 0; i < load.keys(); ++i) {
+    const std::string text = Load::TextOf(i);
     (*shards)[std::hash<std::string>()(text) % shards->size()].states[text];
   }
 }
@@ -217,11 +225,12 @@ void BmMap(benchmark::State& state) {
   const Load& load = LoadOf(static_cast<std::size_t>(state.range(0)), kUniform);
   const core::Quota quota = QuotaOf(Algorithm::kGcra);
   std::size_t next = static_cast<std::size_t>(state.thread_index()) * 7919;
+  std::string text;
   for (auto _ : state) {
     const base::ClockReading reading = kClock.Read();  // Once per 32, as the table's batch.
     const TableNow now{.line = TableInstant(reading.boot), .wall = reading.wall};
     for (std::size_t i = 0; i < kBatch; ++i) {
-      const std::string& text = load.Pick(next++);
+      text.assign(load.Pick(next++));  // Into room that it has: no allocation.
       Shard& shard = (*shards)[std::hash<std::string>()(text) % shards->size()];
       const std::scoped_lock lock(shard.mutex);
       auto& kept = shard.states[text];
