@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 
 #include "base/assert.h"
 #include "store/hold_list.h"
@@ -196,8 +197,7 @@ void Request::MakeDrafts() {
       ++at;
     }
     if (at == draft_count_) {
-      Draft& draft = drafts_[draft_count_++];
-      draft = {};
+      Draft& draft = *std::construct_at(&drafts_[draft_count_++]);
       draft.key = keys_[i];
       draft.check = &check;
       draft.has_former = !check.key.formerly.empty();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "store/judge.h"
 #include "store/key_store.h"
@@ -94,10 +95,14 @@ class Request {
   std::span<const Fingerprint> keys_;
   std::uint32_t draft_count_ = 0;
   std::uint32_t locked_count_ = 0;
-  // Only the first draft_count_ and locked_count_ are ever touched.
-  std::array<std::uint8_t, kMaxChecksPerCall> draft_of_;  // NOLINT
-  std::array<Slot*, 2 * kMaxChecksPerCall> locked_;       // NOLINT
-  std::array<Draft, kMaxChecksPerCall> drafts_;           // NOLINT
+  // Only the first draft_count_ and locked_count_ are ever touched. The union keeps the rest of
+  // the drafts from being made: that would cost more than a request of two checks.
+  std::array<std::uint8_t, kMaxChecksPerCall> draft_of_;   // NOLINT
+  std::array<Slot*, 2 * kMaxChecksPerCall> locked_;        // NOLINT
+  static_assert(std::is_trivially_destructible_v<Draft>);  // Nobody unmakes them.
+  union {
+    std::array<Draft, kMaxChecksPerCall> drafts_;
+  };
 };
 
 }  // namespace sluice::store
