@@ -1,11 +1,10 @@
 #include "store/request.h"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 
 #include "base/assert.h"
-#include "store/hold_list.h"
+#include "store/judge.h"
 #include "store/list_kind.h"
 
 namespace sluice::store {
@@ -14,30 +13,6 @@ namespace {
 
 // How often a request starts again because others took its slots before it had locked them.
 constexpr int kTries = 64;
-
-// A slot put in for a request that must first find its others is kept from being given away
-// for this long, and by this much heat.
-constexpr std::uint32_t kReservedSeconds = 2;
-constexpr std::uint8_t kReservedHeat = 64;
-
-// What can never be charged needs no slot: a key that is absent is judged as fresh.
-bool WantsSlot(const Check& check) {
-  return check.cost.units > 0 && check.cost.units <= check.quota.limit;
-}
-
-bool IsLive(const Slot& slot, std::uint32_t second) {
-  return slot.expiry.load(std::memory_order_relaxed) > second && slot.state != RawState{};
-}
-
-RawState StateOf(const Slot& slot) {
-  return slot.expiry.load(std::memory_order_relaxed) == 0 ? RawState{} : slot.state;
-}
-
-void Warm(Slot& slot) {
-  const std::uint8_t heat = slot.heat.load(std::memory_order_relaxed);
-  slot.heat.store(static_cast<std::uint8_t>(heat + (heat < 255 ? 1 : 0)),
-                  std::memory_order_relaxed);
-}
 
 Decision Unlimited() {
   return {.allowed = true, .limit = kUnlimited, .remaining = kUnlimited};
@@ -50,16 +25,6 @@ Decision StoreFull(const core::Quota& quota) {
           .limit = quota.limit,
           .remaining = 0,
           .retry_after = Decision::kUnknown};
-}
-
-// `second` after `first`, in the same request: both append at the same moment.
-EntryChange Joined(EntryChange first, const EntryChange& second) {
-  first.drop += second.drop;
-  if (second.append.units > 0) {
-    SLUICE_DCHECK(first.append.units == 0 || first.append.at == second.append.at);
-    first.append = {.at = second.append.at, .units = first.append.units + second.append.units};
-  }
-  return first;
 }
 
 SlotArray::Newcomer NewcomerOf(TableCore& core, const Turn& turn, const Check& check,
@@ -179,7 +144,9 @@ void Request::Decide() {
   if (!ready) {
     GiveUp();
   }
-  LoadBases();
+  for (Draft& draft : Drafts()) {
+    draft.Load(core_, turn_, call_.peek);
+  }
   Judge();
   Commit();
   UnlockAll();
@@ -211,8 +178,7 @@ void Request::MakeDrafts() {
 }
 
 bool Request::Locate() {
-  return std::ranges::all_of(std::span(drafts_).first(draft_count_),
-                             [this](Draft& draft) { return Place(draft); });
+  return std::ranges::all_of(Drafts(), [this](Draft& draft) { return Place(draft); });
 }
 
 // False if another thread took the slot at once: start again.
@@ -241,8 +207,7 @@ bool Request::Place(Draft& draft) {
 
 bool Request::LockAll() {
   locked_count_ = 0;
-  const std::span drafts = std::span(drafts_).first(draft_count_);
-  for (const Draft& draft : drafts) {
+  for (const Draft& draft : Drafts()) {
     for (Slot* slot : {draft.slot, draft.former}) {
       if (slot != nullptr) {
         locked_[locked_count_++] = slot;
@@ -258,7 +223,7 @@ bool Request::LockAll() {
   const auto holds = [this](Slot* slot, const Fingerprint& key) {
     return slot == nullptr ? core_.slots.Find(key) == nullptr : FingerprintOf(*slot) == key;
   };
-  for (const Draft& draft : drafts) {
+  for (const Draft& draft : Drafts()) {
     if ((!draft.full && !holds(draft.slot, draft.key)) ||
         (draft.has_former && !holds(draft.former, draft.former_key))) {
       UnlockAll();
@@ -282,45 +247,11 @@ void Request::UnlockAll() {
 
 // So crowded that its slots are gone again each time: there is no room for this request.
 void Request::GiveUp() {
-  for (Draft& draft : std::span(drafts_).first(draft_count_)) {
+  for (Draft& draft : Drafts()) {
     draft.full = draft.wants_slot;
     draft.slot = nullptr;
     draft.former = nullptr;
   }
-}
-
-void Request::LoadBases() {
-  const std::uint32_t second = NowSecond(turn_.now.line);
-  for (Draft& draft : std::span(drafts_).first(draft_count_)) {
-    if (draft.check->quota.algorithm == core::Algorithm::kConcurrency) {
-      for (Slot* slot : {draft.slot, draft.former}) {
-        if (slot != nullptr && StateOf(*slot) != RawState{}) {
-          HoldList(core_.blocks, core_.slots.IndexOf(*slot), slot->state)
-              .DropExpired(turn_.now.line);
-        }
-      }
-    }
-    const bool has_own = draft.slot != nullptr && IsLive(*draft.slot, second);
-    draft.moved = !has_own && draft.former != nullptr && IsLive(*draft.former, second);
-    if (draft.moved) {
-      if (draft.slot != nullptr) {
-        core_.slots.Clear(*draft.slot);  // What it had is over; its blocks must not be lost.
-      }
-      draft.base = StateOf(*draft.former);
-    } else if (draft.slot != nullptr) {
-      draft.base = StateOf(*draft.slot);
-    }
-    if (has_own && !call_.peek) {
-      Warm(*draft.slot);
-    }
-    draft.state = draft.base;
-  }
-}
-
-EntryView Request::ViewOf(const Draft& draft, const RawState& state,
-                          const EntryChange& change) const {
-  const bool entries = BlocksOf(KindOf(draft.check->quota.algorithm)) == BlockKind::kEntries;
-  return {core_.blocks, entries ? std::bit_cast<ListState>(state) : ListState{}, change};
 }
 
 void Request::Judge() {
@@ -344,15 +275,13 @@ void Request::JudgePeeked() {
       continue;
     }
     Draft& draft = DraftOf(i);
-    const Step step = JudgeCheck(check.quota, draft.state, ViewOf(draft, draft.state, draft.change),
-                                 turn_.now, check.cost);
+    const Step step = draft.Judge(core_, turn_, check);
     decision.allowed = step.decision.allowed;
     decision.reason = step.decision.reason;
     decision.retry_after = step.decision.retry_after;
     decision.wait = step.decision.wait;
     if (decision.allowed) {
-      draft.state = step.on_allow;
-      draft.change = Joined(draft.change, step.change);
+      draft.Suppose(step);
     }
   }
 }
@@ -413,13 +342,12 @@ void Request::JudgeInto(std::size_t i) {
     AnswerFull(i);
     return;
   }
-  const Step step = JudgeCheck(check.quota, draft.state, ViewOf(draft, draft.state, draft.change),
-                               turn_.now, check.cost);
+  const Step step = draft.Judge(core_, turn_, check);
   answer.decision = step.decision;
   if (!step.decision.allowed || check.cost.units == 0) {
     return;
   }
-  if (!TakeIn(draft, check, step)) {
+  if (!draft.TakeIn(core_, turn_, check, step)) {
     AnswerFull(i);
     return;
   }
@@ -430,155 +358,42 @@ void Request::AnswerFull(std::size_t i) {
   call_.answers[i].decision = DecideFull(core_, turn_, call_.checks[i]);
 }
 
-bool Request::TakeIn(Draft& draft, const Check& check, const Step& step) {
-  SLUICE_DCHECK(draft.slot != nullptr);
-  const EntryChange change = Joined(draft.change, step.change);
-  if (!ReserveBlocks(draft, check, change)) {
-    return false;
-  }
-  draft.state = step.on_allow;
-  draft.change = change;
-  draft.check = &check;  // The latest quota says when the key is fresh.
-  draft.dirty = true;
-  return true;
-}
-
-bool Request::ReserveBlocks(Draft& draft, const Check& check, const EntryChange& change) {
-  bool needed = false;
-  switch (BlocksOf(KindOf(check.quota.algorithm))) {
-    case BlockKind::kFree:
-      break;
-    case BlockKind::kEntries:
-      needed = draft.spare == 0 &&
-               NeedsBlock(core_.blocks, std::bit_cast<ListState>(draft.base), change);
-      break;
-    case BlockKind::kHolds: {
-      const std::uint32_t room =
-          HoldList(core_.blocks, core_.slots.IndexOf(*draft.slot), draft.base).Room();
-      needed = draft.holds >= room && (draft.holds - room) % kHoldsPerBlock == 0;
-      break;
-    }
-  }
-  if (needed) {
-    BlockRef block = core_.blocks.Take();
-    for (int i = 0; block == 0 && i < kTries; ++i) {
-      const bool may_evict = core_.when_full == WhenFull::kEvict;
-      if (!core_.slots.FreeBlocks(turn_.now.line, turn_.owner(), may_evict) && i > 8) {
-        break;
-      }
-      block = core_.blocks.Take();
-    }
-    if (block == 0) {
-      return false;
-    }
-    core_.blocks.at(block).set_next(draft.spare);
-    draft.spare = block;
-  }
-  draft.holds += BlocksOf(KindOf(check.quota.algorithm)) == BlockKind::kHolds ? 1 : 0;
-  return true;
-}
-
 Decision Request::PeekBase(std::size_t i) const {
   const Check& check = call_.checks[i];
-  const Draft& draft = DraftOf(i);
-  return check.quota.unlimited ? Unlimited()
-                               : JudgePeek(check.quota, draft.base, ViewOf(draft, draft.base, {}),
-                                           turn_.now, check.cost);
+  return check.quota.unlimited ? Unlimited() : DraftOf(i).Peek(core_, turn_, check);
 }
 
 void Request::TakeBack() {
-  for (Draft& draft : std::span(drafts_).first(draft_count_)) {
-    draft.state = draft.base;
-    draft.change = {};
-    draft.holds = 0;
-    draft.dirty = false;
-    core_.blocks.GiveChain(draft.spare, 0);
-    draft.spare = 0;
+  for (Draft& draft : Drafts()) {
+    draft.TakeBack(core_);
   }
 }
 
 void Request::Commit() {
-  const std::span drafts = std::span(drafts_).first(draft_count_);
-  if (std::ranges::none_of(drafts, &Draft::dirty)) {
+  if (std::ranges::none_of(Drafts(), &Draft::dirty)) {
     return;
   }
   Journal journal(core_.base, core_.journal[turn_.thread]);
-  for (const Draft& draft : drafts) {
-    if (!draft.dirty) {
-      continue;
-    }
-    journal.Save(&draft.slot->rule, kSlotImageBytes);
-    if (draft.moved) {
-      journal.Save(&draft.former->rule, kSlotImageBytes);
-    }
-    const std::uint8_t kind = KindOf(draft.check->quota.algorithm);
-    if (BlocksOf(kind) == BlockKind::kEntries) {
-      SaveBlocks(core_.blocks, std::bit_cast<ListState>(draft.base), draft.change, journal);
-    } else if (BlocksOf(kind) == BlockKind::kHolds) {
-      RawState base = draft.base;
-      HoldList(core_.blocks, core_.slots.IndexOf(*draft.slot), base).SaveBlocks(journal);
+  for (const Draft& draft : Drafts()) {
+    if (draft.dirty) {
+      draft.Save(core_, journal);
     }
   }
   journal.Publish();
-  for (Draft& draft : drafts) {
+  for (Draft& draft : Drafts()) {
     if (draft.dirty) {
-      WriteDraft(draft);
+      draft.Write(core_, turn_);
     }
   }
-  AddHolds();
-  journal.Retire();
-  for (Draft& draft : drafts) {
-    core_.blocks.GiveChain(draft.freed, draft.freed_end);
-    core_.blocks.GiveChain(draft.spare, 0);
-    draft.spare = 0;
-  }
-}
-
-void Request::WriteDraft(Draft& draft) {
-  Slot& slot = *draft.slot;
-  if (draft.moved) {
-    MoveFormer(draft);
-  } else if (slot.heat.load(std::memory_order_relaxed) == kReservedHeat &&
-             draft.base == RawState{}) {
-    slot.heat.store(1, std::memory_order_relaxed);
-  }
-  const TableInstant expiry =
-      ExpiryOf(draft.check->quota, draft.state, ViewOf(draft, draft.base, draft.change));
-  const std::uint8_t kind = KindOf(draft.check->quota.algorithm);
-  if (BlocksOf(kind) == BlockKind::kEntries) {
-    ListState list = std::bit_cast<ListState>(draft.state);
-    draft.freed = Apply(core_.blocks, list, core_.slots.IndexOf(slot), draft.change, draft.spare,
-                        &draft.freed_end);
-    draft.state = std::bit_cast<RawState>(list);
-  }
-  slot.state = draft.state;
-  slot.expiry.store(ExpirySecond(expiry, turn_.now.line), std::memory_order_relaxed);
-}
-
-// The old id's state becomes the new one's: its blocks change their owner.
-void Request::MoveFormer(Draft& draft) {
-  const std::uint8_t kind = KindOf(draft.check->quota.algorithm);
-  if (HasList(kind)) {
-    const std::uint32_t owner = core_.slots.IndexOf(*draft.slot);
-    for (BlockRef ref = std::bit_cast<ListState>(draft.base).head; ref != 0;) {
-      core_.blocks.at(ref).set_owner(owner, BlocksOf(kind));
-      ref = core_.blocks.at(ref).next();
-    }
-  }
-  draft.former->expiry.store(0, std::memory_order_relaxed);
-  draft.former->state = {};
-}
-
-void Request::AddHolds() {
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     const Check& check = call_.checks[i];
-    if (check.quota.algorithm != core::Algorithm::kConcurrency || !call_.answers[i].charged) {
-      continue;
+    if (check.quota.algorithm == core::Algorithm::kConcurrency && call_.answers[i].charged) {
+      call_.answers[i].hold = DraftOf(i).AddHold(core_, turn_, check);
     }
-    Draft& draft = DraftOf(i);
-    HoldList holds(core_.blocks, core_.slots.IndexOf(*draft.slot), draft.slot->state);
-    call_.answers[i].hold =
-        holds.Add(check.cost.units, turn_.now.line + check.quota.window, NextNonce(), draft.spare);
+  }
+  journal.Retire();
+  for (Draft& draft : Drafts()) {
+    draft.GiveBlocks(core_);
   }
 }
 

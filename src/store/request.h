@@ -5,14 +5,14 @@
 #include <span>
 #include <type_traits>
 
-#include "store/judge.h"
+#include "store/draft.h"
 #include "store/key_store.h"
 #include "store/table_core.h"
 
 namespace sluice::store {
 
-// One request's checks, decided under the locks of all its keys. The whole decision path is
-// here, top down: DecideOne for the plain case, Request for everything.
+// One request's checks, decided under the locks of all its keys: DecideOne for the plain case,
+// Request for everything, with draft.h for each of its keys.
 //
 // Budget: no allocation, no lock but the slots', no system call, no log. gcra, 1 million
 // keys: 40 ns batched, 110 ns single. Held by bench/table_bench.cc and by
@@ -37,35 +37,12 @@ class Request {
   void Decide();
 
  private:
-  // One key of the request and what would become of it.
-  struct Draft {
-    Fingerprint key;
-    Fingerprint former_key;
-    const Check* check = nullptr;  // The first check on this key.
-    Slot* slot = nullptr;          // nullptr: absent, judged as fresh.
-    Slot* former = nullptr;
-    bool has_former = false;
-    bool wants_slot = false;
-    bool full = false;   // Wants a slot and gets none.
-    bool moved = false;  // `base` is the former id's state.
-    bool dirty = false;
-    RawState base;  // What is.
-    // What would be.
-    RawState state;
-    EntryChange change;
-    std::uint32_t holds = 0;
-    BlockRef spare = 0;  // Taken for it; a chain.
-    BlockRef freed = 0;  // Fallen out of it, up to freed_end.
-    BlockRef freed_end = 0;
-  };
-
   void MakeDrafts();
   [[nodiscard]] bool Locate();
   [[nodiscard]] bool Place(Draft& draft);
   [[nodiscard]] bool LockAll();
   void UnlockAll();
   void GiveUp();
-  void LoadBases();
 
   void Judge();
   void JudgePeeked();
@@ -73,19 +50,13 @@ class Request {
   void JudgeEach();
   // Judges check `i` on its draft and, if it passes, takes it into the draft.
   void JudgeInto(std::size_t i);
-  [[nodiscard]] bool TakeIn(Draft& draft, const Check& check, const Step& step);
-  [[nodiscard]] bool ReserveBlocks(Draft& draft, const Check& check, const EntryChange& change);
   void AnswerFull(std::size_t i);
   [[nodiscard]] Decision PeekBase(std::size_t i) const;
   void TakeBack();
 
   void Commit();
-  void WriteDraft(Draft& draft);
-  void MoveFormer(Draft& draft);
-  void AddHolds();
 
-  [[nodiscard]] EntryView ViewOf(const Draft& draft, const RawState& state,
-                                 const EntryChange& change) const;
+  [[nodiscard]] std::span<Draft> Drafts() { return std::span(drafts_).first(draft_count_); }
   [[nodiscard]] Draft& DraftOf(std::size_t i) { return drafts_[draft_of_[i]]; }
   [[nodiscard]] const Draft& DraftOf(std::size_t i) const { return drafts_[draft_of_[i]]; }
 

@@ -68,6 +68,18 @@ inline constexpr std::size_t kSlotImageBytes = sizeof(Slot) - offsetof(Slot, rul
           .low = slot.low.load(std::memory_order_relaxed)};
 }
 
+// Under the lock: what its key holds.
+[[nodiscard]] inline RawState StateOf(const Slot& slot) {
+  return slot.expiry.load(std::memory_order_relaxed) == 0 ? RawState{} : slot.state;
+}
+
+// Counts one use.
+inline void Warm(Slot& slot) {
+  const std::uint8_t heat = slot.heat.load(std::memory_order_relaxed);
+  slot.heat.store(static_cast<std::uint8_t>(heat + (heat < 255 ? 1 : 0)),
+                  std::memory_order_relaxed);
+}
+
 // An expiry as a slot keeps it. Never earlier than `expiry`; 0 only for what is over by
 // `now`. What lies past 2106 never counts as over by its seconds alone.
 inline constexpr std::uint32_t kNoExpirySecond = std::numeric_limits<std::uint32_t>::max();

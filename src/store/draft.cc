@@ -1,0 +1,197 @@
+#include "store/draft.h"
+
+#include <bit>
+
+#include "base/assert.h"
+#include "store/hold_list.h"
+#include "store/list_kind.h"
+
+namespace sluice::store {
+
+namespace {
+
+// How often room for a block is looked for, the least where nothing can go, and the most.
+constexpr int kFewLooks = 10;
+constexpr int kMostLooks = 64;
+
+bool IsLive(const Slot& slot, std::uint32_t second) {
+  return slot.expiry.load(std::memory_order_relaxed) > second && slot.state != RawState{};
+}
+
+BlockKind BlocksOfCheck(const Check& check) {
+  return BlocksOf(KindOf(check.quota.algorithm));
+}
+
+// `second` after `first`, in the same request: both append at the same moment.
+EntryChange Joined(EntryChange first, const EntryChange& second) {
+  first.drop += second.drop;
+  if (second.append.units > 0) {
+    SLUICE_DCHECK(first.append.units == 0 || first.append.at == second.append.at);
+    first.append = {.at = second.append.at, .units = first.append.units + second.append.units};
+  }
+  return first;
+}
+
+// 0 if none is free and none can be made free.
+BlockRef TakeBlock(TableCore& core, const Turn& turn) {
+  const bool may_evict = core.when_full == WhenFull::kEvict;
+  BlockRef block = core.blocks.Take();
+  for (int i = 0; block == 0 && i < kMostLooks; ++i) {
+    if (!core.slots.FreeBlocks(turn.now.line, turn.owner(), may_evict) && i + 1 >= kFewLooks) {
+      break;
+    }
+    block = core.blocks.Take();
+  }
+  return block;
+}
+
+}  // namespace
+
+bool WantsSlot(const Check& check) {
+  return check.cost.units > 0 && check.cost.units <= check.quota.limit;
+}
+
+void Draft::Load(TableCore& core, const Turn& turn, bool peek) {
+  const std::uint32_t second = NowSecond(turn.now.line);
+  if (check->quota.algorithm == core::Algorithm::kConcurrency) {
+    for (Slot* held : {slot, former}) {
+      if (held != nullptr && StateOf(*held) != RawState{}) {
+        HoldList(core.blocks, core.slots.IndexOf(*held), held->state).DropExpired(turn.now.line);
+      }
+    }
+  }
+  const bool has_own = slot != nullptr && IsLive(*slot, second);
+  moved = !has_own && former != nullptr && IsLive(*former, second);
+  if (moved) {
+    if (slot != nullptr) {
+      core.slots.Clear(*slot);  // What it had is over; its blocks must not be lost.
+    }
+    base = StateOf(*former);
+  } else if (slot != nullptr) {
+    base = StateOf(*slot);
+  }
+  if (has_own && !peek) {
+    Warm(*slot);
+  }
+  state = base;
+}
+
+EntryView Draft::ViewOf(const TableCore& core, const RawState& of,
+                        const EntryChange& changed) const {
+  const bool entries = BlocksOfCheck(*check) == BlockKind::kEntries;
+  return {core.blocks, entries ? std::bit_cast<ListState>(of) : ListState{}, changed};
+}
+
+Decision Draft::Peek(const TableCore& core, const Turn& turn, const Check& asked) const {
+  return JudgePeek(asked.quota, base, ViewOf(core, base, {}), turn.now, asked.cost);
+}
+
+Step Draft::Judge(const TableCore& core, const Turn& turn, const Check& asked) const {
+  return JudgeCheck(asked.quota, state, ViewOf(core, state, change), turn.now, asked.cost);
+}
+
+bool Draft::TakeIn(TableCore& core, const Turn& turn, const Check& charged, const Step& step) {
+  SLUICE_DCHECK(slot != nullptr);
+  const EntryChange changed = Joined(change, step.change);
+  if (!ReserveBlocks(core, turn, charged, changed)) {
+    return false;
+  }
+  state = step.on_allow;
+  change = changed;
+  check = &charged;  // The latest quota says when the key is fresh.
+  dirty = true;
+  return true;
+}
+
+void Draft::Suppose(const Step& step) {
+  state = step.on_allow;
+  change = Joined(change, step.change);
+}
+
+bool Draft::ReserveBlocks(TableCore& core, const Turn& turn, const Check& asked,
+                          const EntryChange& changed) {
+  const BlockKind kind = BlocksOfCheck(asked);
+  bool needed = false;
+  if (kind == BlockKind::kEntries) {
+    needed = spare == 0 && NeedsBlock(core.blocks, std::bit_cast<ListState>(base), changed);
+  } else if (kind == BlockKind::kHolds) {
+    const std::uint32_t room = HoldList(core.blocks, core.slots.IndexOf(*slot), base).Room();
+    needed = holds >= room && (holds - room) % kHoldsPerBlock == 0;
+  }
+  if (needed) {
+    const BlockRef block = TakeBlock(core, turn);
+    if (block == 0) {
+      return false;
+    }
+    core.blocks.at(block).set_next(spare);
+    spare = block;
+  }
+  holds += kind == BlockKind::kHolds ? 1 : 0;
+  return true;
+}
+
+void Draft::TakeBack(TableCore& core) {
+  state = base;
+  change = {};
+  holds = 0;
+  dirty = false;
+  core.blocks.GiveChain(spare, 0);
+  spare = 0;
+}
+
+void Draft::Save(TableCore& core, Journal& journal) const {
+  journal.Save(&slot->rule, kSlotImageBytes);
+  if (moved) {
+    journal.Save(&former->rule, kSlotImageBytes);
+  }
+  const BlockKind kind = BlocksOfCheck(*check);
+  if (kind == BlockKind::kEntries) {
+    SaveBlocks(core.blocks, std::bit_cast<ListState>(base), change, journal);
+  } else if (kind == BlockKind::kHolds) {
+    RawState before = base;
+    HoldList(core.blocks, core.slots.IndexOf(*slot), before).SaveBlocks(journal);
+  }
+}
+
+void Draft::Write(TableCore& core, const Turn& turn) {
+  if (moved) {
+    MoveFormer(core);
+  } else if (slot->heat.load(std::memory_order_relaxed) == kReservedHeat && base == RawState{}) {
+    slot->heat.store(1, std::memory_order_relaxed);
+  }
+  const TableInstant expiry = ExpiryOf(check->quota, state, ViewOf(core, base, change));
+  if (BlocksOfCheck(*check) == BlockKind::kEntries) {
+    ListState list = std::bit_cast<ListState>(state);
+    freed = Apply(core.blocks, list, core.slots.IndexOf(*slot), change, spare, &freed_end);
+    state = std::bit_cast<RawState>(list);
+  }
+  slot->state = state;
+  slot->expiry.store(ExpirySecond(expiry, turn.now.line), std::memory_order_relaxed);
+}
+
+// The old id's state becomes the new one's: its blocks change their owner.
+void Draft::MoveFormer(TableCore& core) {
+  const BlockKind kind = BlocksOfCheck(*check);
+  if (kind != BlockKind::kFree) {
+    const std::uint32_t owner = core.slots.IndexOf(*slot);
+    for (BlockRef ref = std::bit_cast<ListState>(base).head; ref != 0;) {
+      core.blocks.at(ref).set_owner(owner, kind);
+      ref = core.blocks.at(ref).next();
+    }
+  }
+  former->expiry.store(0, std::memory_order_relaxed);
+  former->state = {};
+}
+
+HoldId Draft::AddHold(TableCore& core, const Turn& turn, const Check& granted) {
+  HoldList list(core.blocks, core.slots.IndexOf(*slot), slot->state);
+  return list.Add(granted.cost.units, turn.now.line + granted.quota.window, NextNonce(), spare);
+}
+
+void Draft::GiveBlocks(TableCore& core) {
+  core.blocks.GiveChain(freed, freed_end);
+  core.blocks.GiveChain(spare, 0);
+  spare = 0;
+}
+
+}  // namespace sluice::store
