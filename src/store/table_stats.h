@@ -19,8 +19,9 @@ struct TableStats {
   std::uint64_t blocks_in_use = 0;
 };
 
-// The counted part. None is touched by a decision on a key that is there.
-struct TableCounters {
+// The counted part. None is touched by a decision on a key that is there; on a cache line of its
+// own, so that one thread's inserts do not take from the others what they read for each decision.
+struct alignas(64) TableCounters {
   std::atomic<std::uint64_t> inserts{0};
   std::atomic<std::uint64_t> reclaimed{0};
   std::atomic<std::uint64_t> evictions{0};
