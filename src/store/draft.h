@@ -70,7 +70,7 @@ struct Draft {
 
 // A slot put in for a request that must first find its others is kept from being given away
 // for this long, and by this much heat.
-inline constexpr std::uint32_t kReservedSeconds = 2;
+inline constexpr Duration kReservedFor = std::chrono::seconds(2);
 inline constexpr std::uint8_t kReservedHeat = 64;
 
 }  // namespace sluice::store

@@ -198,7 +198,8 @@ bool Request::Place(Draft& draft) {
   if (ours && slot->expiry.load(std::memory_order_relaxed) == 0) {
     slot->state = {};
     slot->heat.store(kReservedHeat, std::memory_order_relaxed);
-    slot->expiry.store(NowSecond(turn_.now.line) + kReservedSeconds, std::memory_order_relaxed);
+    slot->expiry.store(ExpirySecond(turn_.now.line + kReservedFor, turn_.now.line),
+                       std::memory_order_relaxed);
   }
   Unlock(*slot);
   draft.slot = ours ? slot : nullptr;

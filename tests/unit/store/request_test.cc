@@ -1,0 +1,57 @@
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "store/table.h"
+#include "support/manual_clock.h"
+#include "support/store_calls.h"
+
+// What a request does to the table beside its answers.
+namespace sluice::store {
+namespace {
+
+using core::Algorithm;
+using support::OwnedCheckCall;
+using support::OwnedKey;
+
+core::Quota QuotaOf(Algorithm algorithm, Units limit) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = limit;
+  quota.rate = core::IsBucket(algorithm) ? limit : 0;
+  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
+  quota.window = std::chrono::hours(1);
+  return quota;
+}
+
+std::unique_ptr<Table> NewTable(const base::Clock& clock) {
+  return std::move(*Table::Create({.path = "", .keys = 1, .huge_pages = false}, clock));
+}
+
+void Send(Table& table, CheckCall& call) {
+  const std::array<CheckCall*, 1> batch{&call};
+  table.CheckMany(batch);
+}
+
+// A slot's expiry is 32 bits of seconds. In a table of two homes all keys meet.
+TEST(RequestTest, KeepsTheSlotsOfAllItsKeysAlsoPast2106) {
+  support::ManualClock clock;
+  clock.StepWall(std::chrono::hours(24 * 365 * 85));
+  const std::unique_ptr<Table> table = NewTable(clock);
+  std::vector<std::unique_ptr<OwnedKey>> keys;
+  OwnedCheckCall call;
+  for (int i = 0; i < 16; ++i) {
+    keys.push_back(std::make_unique<OwnedKey>(std::to_string(i)));
+    call.Add({.key = keys.back()->view(), .quota = QuotaOf(Algorithm::kGcra, 5), .cost = {}});
+  }
+  Send(*table, call);
+  for (const CheckAnswer& answer : call.own_answers) {
+    EXPECT_TRUE(answer.charged);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::store
