@@ -48,7 +48,12 @@ BlockRef TakeBlock(TableCore& core, const Turn& turn) {
 }  // namespace
 
 bool WantsSlot(const Check& check) {
-  return check.cost.units > 0 && check.cost.units <= check.quota.limit;
+  const core::Quota& quota = check.quota;
+  if (core::IsBucket(quota.algorithm) && quota.rate == 0) {
+    return false;
+  }
+  const bool held = quota.algorithm == core::Algorithm::kConcurrency;
+  return check.cost.units > 0 && check.cost.units <= (held ? quota.ceiling : quota.limit);
 }
 
 void Draft::Load(TableCore& core, const Turn& turn, bool peek) {

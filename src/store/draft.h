@@ -65,7 +65,8 @@ struct Draft {
   void MoveFormer(TableCore& core);
 };
 
-// What can never be charged needs no slot: a key that is absent is judged as fresh.
+// What can never be charged needs no slot: a key that is absent is judged as fresh. So a flood of
+// keys under a rule that denies everything takes nobody's place.
 [[nodiscard]] bool WantsSlot(const Check& check);
 
 // A slot put in for a request that must first find its others is kept from being given away

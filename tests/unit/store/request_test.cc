@@ -53,5 +53,31 @@ TEST(RequestTest, KeepsTheSlotsOfAllItsKeysAlsoPast2106) {
   }
 }
 
+// A flood of keys that are denied anyway must not push others out.
+TEST(RequestTest, WhatCanNeverPassTakesNoSlot) {
+  const support::ManualClock clock;
+  const std::unique_ptr<Table> table = NewTable(clock);
+  core::Quota no_rate = QuotaOf(Algorithm::kTokenBucket, 5);
+  no_rate.rate = 0;
+  core::Quota reserved = QuotaOf(Algorithm::kConcurrency, 5);
+  reserved.ceiling = 0;
+  const core::Quota no_limit = QuotaOf(Algorithm::kFixedWindow, 0);
+  const core::Quota small = QuotaOf(Algorithm::kSlidingWindowLog, 5);
+  const OwnedKey key("never");
+  struct Case {
+    core::Quota quota;
+    Units cost;
+  };
+  for (const auto& [quota, cost] :
+       {Case{no_rate, 1}, Case{reserved, 1}, Case{no_limit, 1}, Case{small, 6}}) {
+    OwnedCheckCall call;
+    call.Add({.key = key.view(), .quota = quota, .cost = Cost{cost}});
+    Send(*table, call);
+    EXPECT_FALSE(call.own_answers[0].decision.allowed);
+    EXPECT_EQ(call.own_answers[0].decision.retry_after, Decision::kNever);
+  }
+  EXPECT_EQ(table->Stats().inserts, 0U);
+}
+
 }  // namespace
 }  // namespace sluice::store
