@@ -21,7 +21,8 @@ KeyGuard::~KeyGuard() {
   Release();
 }
 
-// False if one of them was given away between finding and locking it.
+// False if one of them was given away between finding and locking it, or if another thread may
+// meanwhile have moved the state from the former id to the own one.
 bool KeyGuard::TryBoth(TableCore& core, const Fingerprint& key, const Fingerprint* former) {
   own_ = core.slots.Find(key);
   former_ = former == nullptr ? nullptr : core.slots.Find(*former);
@@ -30,7 +31,8 @@ bool KeyGuard::TryBoth(TableCore& core, const Fingerprint& key, const Fingerprin
       Lock(*slot, turn_.owner());
     }
   }
-  if ((own_ != nullptr && FingerprintOf(*own_) != key) ||
+  const bool moved = own_ == nullptr && former_ != nullptr && core.slots.Find(key) != nullptr;
+  if (moved || (own_ != nullptr && FingerprintOf(*own_) != key) ||
       (former_ != nullptr && FingerprintOf(*former_) != *former)) {
     Release();
     return false;

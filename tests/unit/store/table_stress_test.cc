@@ -1,5 +1,6 @@
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <memory>
 #include <random>
 #include <string>
@@ -195,6 +196,47 @@ TEST(TableHoldsTest, HoldsTakenAndReleasedByManyThreadsNeverExceedTheLimit) {
   });
   EXPECT_FALSE(above);
   EXPECT_EQ(table->Stats().blocks_in_use, 0U);
+}
+
+// A check under a rule's new id moves what the old one holds; a reset at the same moment comes
+// before or after it, so that at most that check's unit is used.
+TEST(TableRenameTest, AResetNeverMissesAStateThatIsJustBeingMoved) {
+  constexpr int kRounds = 3000;
+  const support::ManualClock clock;
+  const std::unique_ptr<Table> table = NewTable(clock, kRounds * 2);
+  const core::Quota quota = QuotaOf(Algorithm::kGcra, 100);
+  const auto ask = [&](const core::KeyView& key, Units cost, bool peek) {
+    OwnedCheckCall call;
+    call.peek = peek;
+    call.Add({.key = key, .quota = quota, .cost = Cost{cost}});
+    const std::array<CheckCall*, 1> batch{&call};
+    table->CheckMany(batch);
+    return call.own_answers[0].decision.remaining;
+  };
+  std::barrier round(2);
+  int missed = 0;
+  std::thread mover([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      const OwnedKey renamed(std::to_string(i), "new", "old");
+      const OwnedKey before(std::to_string(i), "old");
+      (void)ask(before.view(), 50, false);
+      round.arrive_and_wait();
+      (void)ask(renamed.view(), 1, false);
+      round.arrive_and_wait();
+      missed += ask(renamed.view(), 0, true) < 99 ? 1 : 0;
+    }
+  });
+  for (int i = 0; i < kRounds; ++i) {
+    const OwnedKey renamed(std::to_string(i), "new", "old");
+    support::Answered<ResetCall> reset;
+    reset.key = renamed.view();
+    reset.quota = quota;
+    round.arrive_and_wait();
+    table->Reset(reset);
+    round.arrive_and_wait();
+  }
+  mover.join();
+  EXPECT_EQ(missed, 0);
 }
 
 }  // namespace
