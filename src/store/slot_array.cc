@@ -1,6 +1,7 @@
 #include "store/slot_array.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include <sched.h>
@@ -34,7 +35,8 @@ bool IsOver(const Slot& slot, std::uint32_t now) {
 }
 
 // Looks for whoever is nearest to fresh among those not hot. A hot key that would have been
-// it is spared this time, at half its heat.
+// it is spared this time, at half its heat: once a look, though it may be come to once for each
+// of its blocks (as far as the last few that were spared are remembered).
 class Victim {
  public:
   void Consider(Slot& slot) {
@@ -44,7 +46,10 @@ class Victim {
     }
     const std::uint8_t heat = slot.heat.load(std::memory_order_relaxed);
     if (heat >= kHot) {
-      slot.heat.store(heat / 2, std::memory_order_relaxed);
+      if (std::ranges::find(spared_, &slot) == spared_.end()) {
+        spared_[next_spared_++ % spared_.size()] = &slot;
+        slot.heat.store(heat / 2, std::memory_order_relaxed);
+      }
       return;
     }
     slot_ = &slot;
@@ -66,6 +71,8 @@ class Victim {
  private:
   Slot* slot_ = nullptr;
   std::uint32_t expiry_ = 0;
+  std::array<const Slot*, 8> spared_{};
+  std::size_t next_spared_ = 0;
 };
 
 }  // namespace

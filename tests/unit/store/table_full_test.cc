@@ -152,5 +152,23 @@ TEST(TableFullTest, AFullBlockPoolFollowsThePolicy) {
   }
 }
 
+// Twenty blocks of one key are one key: its heat is not halved for each of them.
+TEST(TableFullTest, AHotKeyOfManyBlocksIsSparedWhole) {
+  Flooded flooded(WhenFull::kEvict, 1000, 50);
+  const core::Quota hot = QuotaOf(Algorithm::kSlidingWindowLog, 140);
+  for (int i = 0; i < 140; ++i) {
+    flooded.clock().Advance(Duration(1));
+    EXPECT_TRUE(flooded.Ask("hot", hot).charged);
+  }
+  core::Quota longer = QuotaOf(Algorithm::kSlidingWindowLog, 3);
+  longer.window = std::chrono::hours(2);
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE(flooded.Ask(std::to_string(i), longer).charged);
+    for (int j = 0; j < 5; ++j) {
+      ASSERT_FALSE(flooded.Ask("hot", hot).decision.allowed) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::store
