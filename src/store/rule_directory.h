@@ -12,6 +12,7 @@ namespace sluice::store {
 
 inline constexpr std::size_t kRulePlaces = 4096;
 inline constexpr std::size_t kRuleIdBytes = 64;
+inline constexpr std::size_t kRuleProbes = 64;
 
 struct RulePlace {
   std::atomic<std::uint32_t> size{0};  // Of the id; 0: free. Stored last.
@@ -26,8 +27,9 @@ class RuleDirectory {
  public:
   explicit RuleDirectory(std::span<RulePlace> places) : places_(places) {}
 
-  // The id's number, given out now if it has none; 0 if the directory is full or the id
-  // is longer than kRuleIdBytes.
+  // The id's number, given out now if it has none; 0 if there is no place left for it (looked
+  // for in kRuleProbes places, so that a full directory does not slow every insert) or the id is
+  // longer than kRuleIdBytes.
   [[nodiscard]] std::uint16_t NumberOf(std::string_view id);
   [[nodiscard]] std::string_view IdOf(std::uint16_t number) const;
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "sluice/result.h"
 
@@ -58,9 +57,6 @@ class Table final : public KeyStore {
   std::uint64_t Sweep();
 
   [[nodiscard]] TableStats Stats();
-  [[nodiscard]] std::string_view RuleOfForTest(std::uint16_t number) const {
-    return core_.rules.IdOf(number);
-  }
   [[nodiscard]] std::uint64_t bytes() const { return mapping_.bytes().size(); }
   // Whether a file was taken over, and how many requests its last process left half written.
   [[nodiscard]] bool resumed() const { return resumed_; }
