@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "core/calendar.h"
+#include "core/wide.h"
 #include "store/hold_list.h"
 #include "store/judge.h"
 #include "store/key_guard.h"
@@ -26,17 +27,14 @@ TableInstant UsedUntil(const Quota& quota, TableInstant charged, const TableNow&
                         static_cast<Uint128>(quota.rate);
     return charged + Duration(static_cast<std::int64_t>(refill));
   }
-  if (quota.algorithm == Algorithm::kFixedWindow && quota.calendar != nullptr) {
-    // The wall at the charge, as far as the line can tell, and the end of its period.
-    const WallInstant then = now.wall - (now.line - charged);
-    return charged + (quota.calendar->At(then).end - then);
-  }
   if (quota.algorithm == Algorithm::kFixedWindow) {
+    // The wall at the charge, as far as the line can tell, and the end of its window.
     const WallInstant then = now.wall - (now.line - charged);
-    const std::int64_t window = quota.window.count();
-    std::int64_t into = then.time_since_epoch().count() % window;
-    into += into < 0 ? window : 0;
-    return charged + Duration(window - into);
+    if (quota.calendar != nullptr) {
+      return charged + (quota.calendar->At(then).end - then);
+    }
+    const Duration past(core::PastMultiple(then.time_since_epoch().count(), quota.window.count()));
+    return charged + (quota.window - past);
   }
   return charged + quota.window;
 }
@@ -104,8 +102,9 @@ void RefundKey(TableCore& core, const Turn& turn, const RefundCall& call) {
   }
   if (call.receipt != nullptr) {
     const TableInstant charged{Duration(call.receipt->charged_at_ns)};
-    if (call.receipt->nonce == 0 || charged > turn.now.line ||
-        turn.now.line >= UsedUntil(call.quota, charged, turn.now)) {
+    const bool possible =  // No table's line begins before 1970.
+        call.receipt->nonce != 0 && charged >= TableInstant{} && charged <= turn.now.line;
+    if (!possible || turn.now.line >= UsedUntil(call.quota, charged, turn.now)) {
       return;
     }
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <limits>
 #include <vector>
 
 namespace sluice::conformance {
@@ -380,6 +381,30 @@ TEST_P(KeyStoreConformance, AReceiptComesTooLateAfterTheWindow) {
     fixture_->store().Refund(refund);
     fixture_->Pump();
     EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, left);
+  }
+}
+
+TEST_P(KeyStoreConformance, AReceiptThatNobodyGaveOutRefundsNothing) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const Algorithm algorithm : kMetered) {
+    SCOPED_TRACE(core::NameOf(algorithm));
+    const OwnedKey key("forged");
+    const Quota quota = QuotaOf(algorithm, 10);
+    EXPECT_TRUE(Ask(key, quota, 4).decision.allowed);
+    for (const store::Receipt& receipt : {store::Receipt{.charged_at_ns = kLeast, .nonce = 1},
+                                          store::Receipt{.charged_at_ns = -1, .nonce = 1},
+                                          store::Receipt{.charged_at_ns = 0, .nonce = 1},
+                                          store::Receipt{.charged_at_ns = kMost, .nonce = 1}}) {
+      support::Answered<store::RefundCall> refund;
+      refund.key = key.view();
+      refund.quota = quota;
+      refund.units = 4;
+      refund.receipt = &receipt;
+      fixture_->store().Refund(refund);
+      fixture_->Pump();
+      EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 6) << receipt.charged_at_ns;
+    }
   }
 }
 
