@@ -22,6 +22,7 @@ void ExpectAlike(Algorithm algorithm) {
     Random random(seed);
     TableKey table(DrawQuota(random, algorithm));
     StoreKey store(table.quota);
+    const Quota first = table.quota;
     const std::int64_t span =
         std::min<std::int64_t>(table.quota.window.count(), 500'000'000'000'000);
     std::int64_t clock = 1'600'000'000'000'000'000 + Draw(random, 0, span);
@@ -46,11 +47,20 @@ void ExpectAlike(Algorithm algorithm) {
                               .wall = WallInstant(Duration(clock))};
       const StoreNow on_store{.line = StoreInstant(Duration(clock)),
                               .wall = WallInstant(Duration(clock))};
+      if (span == table.quota.window.count() && OneIn(random, 40)) {
+        Quota changed = first;
+        changed.limit = Draw(random, (first.limit + 1) / 2, std::min(2 * first.limit, kMaxUnits));
+        changed.rate = IsBucket(algorithm) ? changed.limit : 0;
+        if (!FaultOf(changed)) {
+          table.quota = changed;
+          store.quota = changed;
+        }
+      }
       const Units most = std::max<Units>(table.quota.limit / 4, 1);
       const Units units = Draw(random, 0, most);
       if (OneIn(random, 12)) {
-        table.Refund(on_table, units);
-        store.Refund(on_store, units);
+        table.Refund(on_table, units + 1);
+        store.Refund(on_store, units + 1);
       } else if (OneIn(random, 4)) {
         ASSERT_EQ(table.Peek(on_table, units), store.Peek(on_store, units)) << i;
       } else {
@@ -59,6 +69,10 @@ void ExpectAlike(Algorithm algorithm) {
       if (store.state.touched_ns != written_clock && store.state.touched_ns == clock) {
         written_clock = clock;
         written_line = line;
+      }
+      if (const Duration left = table.Expiry() - on_table.line;
+          table.Expiry() != TableInstant{} && left.count() < kJudgedWaitNs) {
+        ASSERT_EQ(left, store.Expiry() - on_store.line) << i;
       }
     }
   }

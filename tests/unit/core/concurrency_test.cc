@@ -48,6 +48,7 @@ TEST(ConcurrencyTest, TheReserveKeepsOthersOut) {
   }
   EXPECT_EQ(others.Check(0s).reason, Reason::kReserved);
   EXPECT_EQ(others.Check(0s).retry_after, Decision::kUnknown);
+  EXPECT_EQ(others.Check(0s, 2).reason, Reason::kReserved);
   EXPECT_EQ(others.Check(0s, 3).reason, Reason::kInFlight);
   others.quota.ceiling = 10;  // The same key, asked by the priority that owns the reserve.
   EXPECT_TRUE(others.Check(0s, 2).allowed);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <ranges>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class Key {
   State state{};
 };
 
-// The simplest EntryList: a vector, oldest first.
+// The simplest EntryList: a deque, oldest first.
 class Entries {
  public:
   template <class F>
@@ -110,7 +110,7 @@ class Entries {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;
 };
 
 // The same as Key, for algorithms that keep a list.
