@@ -6,7 +6,8 @@
 namespace sluice::frontend::http {
 
 // POST /v1/ratelimit/check: reads the body into `exchange` and asks the service, or answers
-// with the problem: 415 for a body that says it is no JSON, 400 for one that is none.
+// with the problem: 415 for an encoded body, 400 for one that is no JSON. What Content-Type
+// says is not asked: `curl -d` calls every body a form, and a body is judged by what it is.
 void HandleCheck(const wire::Http1Request& request, Exchange& exchange);
 
 }  // namespace sluice::frontend::http
