@@ -74,7 +74,7 @@ std::span<const Rule* const> Matches::skipped() const {
 }
 
 Result<Cost> CostUnder(const CostRule& rule, const AttributeTable& attributes,
-                       const BoundRequest& request, Cost call) {
+                       const BoundRequest& request, Cost call, AbsentCost absent) {
   switch (rule.kind) {
     case CostRule::Kind::kRequest:
       return call;
@@ -85,6 +85,9 @@ Result<Cost> CostUnder(const CostRule& rule, const AttributeTable& attributes,
   }
   const BoundAttribute* bound = request.Get(rule.attribute);
   const std::string& name = attributes.name(rule.attribute);
+  if (bound == nullptr && absent == AbsentCost::kIsTheCalls) {
+    return call;
+  }
   if (bound == nullptr) {
     return Fault("attribute " + name + " is missing: it says what the request costs");
   }
@@ -150,7 +153,7 @@ core::Quota QuotaUnder(const Rule& rule, const CompiledRule& compiled, const Cho
 }
 
 Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& modes,
-                            Matches& matches) const {
+                            Matches& matches, AbsentCost absent_cost) const {
   const Index& index = *index_;
   Matches::Room& room = *matches.room_;
   room.applied.clear();
@@ -217,7 +220,8 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     if (!hit.key_missing) {
       auto fault = FaultOfKey(rule, compiled, index.attributes, room.request);
       if (!fault.has_value()) {
-        if (auto spent = CostUnder(compiled.cost, index.attributes, room.request, cost)) {
+        if (auto spent =
+                CostUnder(compiled.cost, index.attributes, room.request, cost, absent_cost)) {
           applied.cost = *spent;
         } else {
           fault = std::move(spent.error());

@@ -29,6 +29,11 @@ struct SourceText {
   bool is_configuration = false;
 };
 
+// What it means that the attribute which a rule's `cost` names is absent: a request that
+// cannot be judged, or, for who only asks what is left or gives something back, that the
+// call's own cost stands in.
+enum class AbsentCost : std::uint8_t { kIsAnError, kIsTheCalls };
+
 // One rule that applies to one request, resolved: plan or override chosen, cost known, key
 // made. Views point into the request and into the Matches that holds it.
 struct AppliedRule {
@@ -78,12 +83,13 @@ class RuleSet {
   // attribute given twice the last counts. Modes are those of `modes`; a rule that is off is not
   // listed, and what it or a shadow rule replaces stays in force. Errors (of the request, for its
   // sender to read, only where an enforced rule is concerned): an attribute that a rule's `cost`
-  // names is absent or no number; a key value above kMaxValueBytes; an ip attribute that is no
-  // address. Allocates nothing once `matches` is warm, but on errors and for attributes that
-  // more than four regexes are written for (rules/regex_index.h); bench/match_bench.cc and
-  // tests/unit/rules/match_allocation_test.cc hold that. Safe from any thread.
-  Result<void> Match(Attributes request, Cost cost, const ModeOverrides& modes,
-                     Matches& matches) const;
+  // names is absent (see AbsentCost) or no number; a key value above kMaxValueBytes; an ip
+  // attribute that is no address. Allocates nothing once `matches` is warm, but on errors and for
+  // attributes that more than four regexes are written for (rules/regex_index.h);
+  // bench/match_bench.cc and tests/unit/rules/match_allocation_test.cc hold that. Safe from any
+  // thread.
+  Result<void> Match(Attributes request, Cost cost, const ModeOverrides& modes, Matches& matches,
+                     AbsentCost absent_cost = AbsentCost::kIsAnError) const;
 
   // For people: why each rule does or does not apply to `request`, in declaration order.
   struct Explanation {

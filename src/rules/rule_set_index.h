@@ -26,7 +26,8 @@ struct RuleSet::Index {
 // The cost of `call` under a rule for `request`; an error of the request where the attribute
 // that the rule names is absent or no number.
 [[nodiscard]] Result<Cost> CostUnder(const CostRule& rule, const AttributeTable& attributes,
-                                     const BoundRequest& request, Cost call);
+                                     const BoundRequest& request, Cost call,
+                                     AbsentCost absent = AbsentCost::kIsAnError);
 
 // Which numbers a rule gives a request: its override, else its first plan that matches, else
 // its own. `scratch` is reused room. Requires every key attribute to be present.

@@ -41,7 +41,8 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics) {
   if (snapshot.rules == nullptr) {
     return false;
   }
-  if (Result<void> matched = snapshot.rules->Match(attributes, cost, snapshot.modes, matches_);
+  if (Result<void> matched =
+          snapshot.rules->Match(attributes, cost, snapshot.modes, matches_, absent_cost);
       !matched) {
     verdict.allowed = false;
     verdict.request_error = std::move(matched.error().message);

@@ -30,6 +30,9 @@ class DecideCall {
   Attributes attributes;
   Cost cost;          // 0 to kMaxUnits: doors refuse what is not.
   bool peek = false;  // The verdict of such a check, with what is left now; changes nothing.
+  // Whether `cost` stands in where a rule takes its cost from an attribute that is absent: for
+  // a status, which asks what is left. A check without that attribute cannot be judged.
+  rules::AbsentCost absent_cost = rules::AbsentCost::kIsAnError;
   store::StoreCall::Deadline deadline = store::StoreCall::Deadline::max();
 
   // Out. What it points to is good until OnVerdict() returns.

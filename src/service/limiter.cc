@@ -166,8 +166,8 @@ class Limiter::Engine {
     service_->Decide(call);
   }
 
-  base::SystemClock clock_;
   service::ServiceMetrics metrics_{/*time_decisions=*/false};
+  base::SystemClock clock_;
   std::unique_ptr<store::Table> table_;
   std::unique_ptr<service::LimiterService> service_;
 };

@@ -51,8 +51,9 @@ void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
   };
   if (work.snapshot->rules != nullptr) {
     // Cost 0: neither verb spends.
-    if (Result<void> matched = work.snapshot->rules->Match(call.attributes, Cost{.units = 0},
-                                                           work.snapshot->modes, work.matches);
+    if (Result<void> matched =
+            work.snapshot->rules->Match(call.attributes, Cost{.units = 0}, work.snapshot->modes,
+                                        work.matches, rules::AbsentCost::kIsTheCalls);
         !matched) {
       call.request_error = std::move(matched.error().message);
     } else {

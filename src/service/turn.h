@@ -13,42 +13,22 @@ namespace sluice::service {
 // itself. Turns nest when a verdict makes its receiver ask again.
 class Turn {
  public:
-  explicit Turn(ServiceMetrics& metrics) : metrics_(metrics), outer_(current_) {
-    number_ = ++last_number_;
-    current_ = this;
-    if (metrics_.times_decisions()) {
-      started_ = std::chrono::steady_clock::now();
-    }
-  }
+  explicit Turn(ServiceMetrics& metrics);
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
-  ~Turn() {
-    current_ = outer_;
-    if (answered_ != 0 && metrics_.times_decisions()) {
-      metrics_.RecordDecide(std::chrono::steady_clock::now() - started_, answered_);
-    }
-  }
+  ~Turn();
 
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::chrono::steady_clock::time_point started() const { return started_; }
 
   // A verdict of turn `number`, begun at `started`, is there: on the thread of that turn.
   static void Answered(ServiceMetrics& metrics, std::uint64_t number,
-                       std::chrono::steady_clock::time_point started) {
-    if (current_ != nullptr && current_->number_ == number) {
-      ++current_->answered_;
-    } else if (metrics.times_decisions()) {
-      metrics.RecordDecide(std::chrono::steady_clock::now() - started, 1);
-    }
-  }
+                       std::chrono::steady_clock::time_point started);
 
  private:
-  static thread_local Turn* current_;
-  static thread_local std::uint64_t last_number_;
-
   ServiceMetrics& metrics_;
   Turn* outer_;
-  std::uint64_t number_ = 0;
+  std::uint64_t number_;
   std::uint64_t answered_ = 0;
   std::chrono::steady_clock::time_point started_;
 };

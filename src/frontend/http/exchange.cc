@@ -25,6 +25,7 @@ void Exchange::Reset(Connection& connection) {
   attributes = {};
   cost = Cost{};
   peek = false;
+  absent_cost = rules::AbsentCost::kIsAnError;
 }
 
 void Exchange::Begin(Connection& connection, const wire::Http1Request& request) {
@@ -74,6 +75,7 @@ void Exchange::AskCheck(bool wait) {
 void Exchange::AskStatus() {
   kind_ = Kind::kStatus;
   peek = true;
+  absent_cost = rules::AbsentCost::kIsTheCalls;
   state_ = State::kAsking;
 }
 

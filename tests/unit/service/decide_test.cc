@@ -152,6 +152,16 @@ TEST_F(DecideTest, AWrongRequestDecidesNothingAndLeavesTheCallUsable) {
   EXPECT_TRUE(call.verdict.allowed);
 }
 
+TEST_F(DecideTest, AStatusNeedsNoCostAttribute) {
+  Load(RuleText("r", ", cost: tokens"));
+  TestCall call;
+  call.peek = true;
+  call.absent_cost = rules::AbsentCost::kIsTheCalls;
+  service.Decide(call);
+  EXPECT_EQ(call.verdict.request_error, "");
+  EXPECT_TRUE(call.verdict.allowed);
+}
+
 TEST_F(DecideTest, AsksForABatchAtOnceAndCutsWhatIsTooLongForTheStack) {
   Load(RuleText("r"));
   for (const std::size_t size : {40U, 1'000U}) {

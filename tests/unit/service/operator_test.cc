@@ -50,6 +50,13 @@ TEST_F(OperatorTest, ResetsEveryRuleThatApplies) {
   EXPECT_THAT(store.verbs, ElementsAre("reset a", "reset b"));
 }
 
+TEST_F(OperatorTest, NeedsNoCostAttribute) {
+  Load(RuleText("a", ", cost: tokens"));
+  service.Reset(call);
+  EXPECT_EQ(call.request_error, "");
+  EXPECT_THAT(store.verbs, ElementsAre("reset a"));
+}
+
 TEST_F(OperatorTest, IsDoneAtOnceWhereNothingApplies) {
   service.Reset(call);
   EXPECT_EQ(call.done, 1);
