@@ -1,6 +1,7 @@
 #include "core/calendar.h"
 
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,11 +16,19 @@ using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
 // "2024-03-31 01:00:00", UTC.
 WallInstant Utc(const std::string& text) {
-  std::istringstream in(text);
-  std::chrono::sys_seconds at;
-  in >> date::parse("%F %T", at);
-  EXPECT_FALSE(in.fail()) << text;
-  return WallInstant(at.time_since_epoch());
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  EXPECT_EQ(
+      std::sscanf(text.c_str(), "%d-%u-%u %d:%d:%d", &year, &month, &day, &hour, &minute, &second),
+      6)
+      << text;
+  const date::sys_days midnight = date::year(year) / date::month(month) / date::day(day);
+  return WallInstant(midnight.time_since_epoch() + std::chrono::hours(hour) +
+                     std::chrono::minutes(minute) + std::chrono::seconds(second));
 }
 
 std::string Text(WallInstant at) {
