@@ -10,7 +10,7 @@
 #include "sluice/time.h"
 
 namespace date {
-class time_zone;
+class time_zone;  // NOLINT(readability-identifier-naming): Its library names it so.
 }
 
 namespace sluice::core {
