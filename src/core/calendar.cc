@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -36,8 +37,8 @@
 // reads the transitions written out in the files and not the rule behind the last of them,
 // so that after 2037 a zone keeps the offset of its last transition.
 //
-// Sources: H. Hinnant, date and tz; the IANA time zone database; C. Kong issue 2817 and its
-// kin (monthly counters that expired on day 30) for what goes wrong without.
+// Sources: H. Hinnant, date and tz; the IANA time zone database; Kong issue 2817 and its kin
+// (monthly counters that expired on day 30) for what goes wrong without.
 namespace sluice::core {
 
 namespace {

@@ -10,6 +10,8 @@
 
 namespace sluice::core {
 
+// Counts what passes in each aligned window or calendar period. (Teaching comment: see
+// fixed_window.cc.) Steps are pure and static, as in bucket.h.
 template <class Timeline>
 class FixedWindow {
  public:
@@ -25,12 +27,17 @@ class FixedWindow {
   };
   static_assert(sizeof(State) == 32);
 
+  // Requires FaultOf(quota) silent and cost in 0..kMaxUnits; the same for all steps.
   [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
                                             Cost cost);
+  // The verdict, reason and retry_after of a check of `cost`; remaining and reset_after of now.
   [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
                                            Cost cost);
+  // Gives `units` back, never above the whole quota.
   [[nodiscard]] static State Refund(const Quota& quota, const State& state, const Now& now,
                                     Units units);
+  // From when on the state is a fresh key's, if the wall does not end its window sooner;
+  // Instant{} for one that is.
   [[nodiscard]] static Instant Expiry(const Quota& quota, const State& state);
 };
 

@@ -10,6 +10,8 @@
 
 namespace sluice::core {
 
+// A sliding window guessed from the counts of two fixed ones. (Teaching comment: see
+// sliding_window_counter.cc.) Steps are pure and static, as in bucket.h.
 template <class Timeline>
 class SlidingWindowCounter {
  public:
@@ -26,12 +28,16 @@ class SlidingWindowCounter {
   };
   static_assert(sizeof(State) == 32);
 
+  // Requires FaultOf(quota) silent and cost in 0..kMaxUnits; the same for all steps.
   [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
                                             Cost cost);
+  // The verdict, reason and retry_after of a check of `cost`; remaining and reset_after of now.
   [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
                                            Cost cost);
+  // Gives `units` back, from the current window first, never above the whole quota.
   [[nodiscard]] static State Refund(const Quota& quota, const State& state, const Now& now,
                                     Units units);
+  // From when on both counts are gone; Instant{} for a fresh key.
   [[nodiscard]] static Instant Expiry(const Quota& quota, const State& state);
 };
 
