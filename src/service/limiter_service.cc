@@ -12,8 +12,8 @@ namespace sluice::service {
 
 namespace {
 
-// How many requests the store is asked about at once; longer batches go in pieces. Twice
-// what hides the memory's latency, and small enough for the stack.
+// How many requests the store is asked about at once; longer batches go in pieces. Far more
+// than hides the memory's latency, and small enough for the stack.
 constexpr std::size_t kAtOnce = 256;
 
 // `before`, with the renames that `rules` states. A chain a -> b -> c leads from both to c;
