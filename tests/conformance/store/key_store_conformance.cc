@@ -454,6 +454,19 @@ TEST_P(KeyStoreConformance, HoldsAreReleasedOnceAndExpire) {
   EXPECT_EQ(Release(key, quota, 12345), StoreError::kNotFound);
 }
 
+// Its place is another's by now.
+TEST_P(KeyStoreConformance, AHoldReleasedTwiceLeavesItsSuccessorAlone) {
+  const OwnedKey key("successor");
+  const Quota quota = QuotaOf(Algorithm::kConcurrency, 1);
+  const store::HoldId first = Ask(key, quota).hold;
+  EXPECT_EQ(Release(key, quota, first), StoreError::kNone);
+  const store::HoldId second = Ask(key, quota).hold;
+  ASSERT_NE(second, 0U);
+  EXPECT_EQ(Release(key, quota, first), StoreError::kNotFound);
+  EXPECT_FALSE(Ask(key, quota).decision.allowed);
+  EXPECT_EQ(Release(key, quota, second), StoreError::kNone);
+}
+
 TEST_P(KeyStoreConformance, OneHoldOfSeveralUnitsAndSeveralOfOneRequest) {
   const OwnedKey key("h");
   const Quota quota = QuotaOf(Algorithm::kConcurrency, 30);
