@@ -28,7 +28,8 @@ core::Quota QuotaOf(Algorithm algorithm, Units limit) {
 }
 
 std::unique_ptr<Table> NewTable(const base::Clock& clock) {
-  return std::move(*Table::Create({.path = "", .keys = 1, .huge_pages = false}, clock));
+  return std::move(
+      *Table::Create({.path = "", .keys = 1, .blocks = 8, .huge_pages = false}, clock));
 }
 
 void Send(Table& table, CheckCall& call) {
@@ -77,6 +78,26 @@ TEST(RequestTest, WhatCanNeverPassTakesNoSlot) {
     EXPECT_EQ(call.own_answers[0].decision.retry_after, Decision::kNever);
   }
   EXPECT_EQ(table->Stats().inserts, 0U);
+}
+
+// What the new id held is over, and its blocks with it, when the old id's state moves there.
+TEST(RequestTest, AMoveToAnIdWhoseOwnUseIsOverLosesNoBlock) {
+  support::ManualClock clock;
+  const std::unique_ptr<Table> table = NewTable(clock);
+  const core::Quota log = QuotaOf(Algorithm::kSlidingWindowLog, 10);
+  const OwnedKey before("k", "old");
+  const OwnedKey alone("k", "new");
+  const OwnedKey renamed("k", "new", "old");
+  for (const OwnedKey* key : {&alone, &before, &renamed}) {
+    if (key == &before) {
+      clock.Advance(std::chrono::hours(2));
+    }
+    OwnedCheckCall call;
+    call.Add({.key = key->view(), .quota = log, .cost = {}});
+    Send(*table, call);
+    EXPECT_TRUE(call.own_answers[0].charged);
+  }
+  EXPECT_EQ(table->Stats().blocks_in_use, 1U);
 }
 
 }  // namespace

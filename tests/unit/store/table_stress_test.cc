@@ -199,11 +199,13 @@ TEST(TableHoldsTest, HoldsTakenAndReleasedByManyThreadsNeverExceedTheLimit) {
 }
 
 // A check under a rule's new id moves what the old one holds; a reset at the same moment comes
-// before or after it, so that at most that check's unit is used.
+// before or after it, so that at most that check's unit is used. One thread goes through the keys
+// from the front, the other from the back: they meet once a round.
 TEST(TableRenameTest, AResetNeverMissesAStateThatIsJustBeingMoved) {
-  constexpr int kRounds = 3000;
+  constexpr int kRounds = 400;
+  constexpr int kKeys = 64;
   const support::ManualClock clock;
-  const std::unique_ptr<Table> table = NewTable(clock, kRounds * 2);
+  const std::unique_ptr<Table> table = NewTable(clock, kRounds * kKeys * 2);
   const core::Quota quota = QuotaOf(Algorithm::kGcra, 100);
   const auto ask = [&](const core::KeyView& key, Units cost, bool peek) {
     OwnedCheckCall call;
@@ -214,25 +216,33 @@ TEST(TableRenameTest, AResetNeverMissesAStateThatIsJustBeingMoved) {
     return call.own_answers[0].decision.remaining;
   };
   std::barrier round(2);
+  std::vector<std::unique_ptr<OwnedKey>> renamed(kKeys);
   int missed = 0;
   std::thread mover([&] {
     for (int i = 0; i < kRounds; ++i) {
-      const OwnedKey renamed(std::to_string(i), "new", "old");
-      const OwnedKey before(std::to_string(i), "old");
-      (void)ask(before.view(), 50, false);
+      for (int k = 0; k < kKeys; ++k) {
+        const std::string text = std::to_string(i) + "/" + std::to_string(k);
+        renamed[static_cast<std::size_t>(k)] = std::make_unique<OwnedKey>(text, "new", "old");
+        (void)ask(OwnedKey(text, "old").view(), 50, false);
+      }
       round.arrive_and_wait();
-      (void)ask(renamed.view(), 1, false);
+      for (const auto& key : renamed) {
+        (void)ask(key->view(), 1, false);
+      }
       round.arrive_and_wait();
-      missed += ask(renamed.view(), 0, true) < 99 ? 1 : 0;
+      for (const auto& key : renamed) {
+        missed += ask(key->view(), 0, true) < 99 ? 1 : 0;
+      }
     }
   });
   for (int i = 0; i < kRounds; ++i) {
-    const OwnedKey renamed(std::to_string(i), "new", "old");
-    support::Answered<ResetCall> reset;
-    reset.key = renamed.view();
-    reset.quota = quota;
     round.arrive_and_wait();
-    table->Reset(reset);
+    for (auto key = renamed.rbegin(); key != renamed.rend(); ++key) {
+      support::Answered<ResetCall> reset;
+      reset.key = (*key)->view();
+      reset.quota = quota;
+      table->Reset(reset);
+    }
     round.arrive_and_wait();
   }
   mover.join();

@@ -1,0 +1,219 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "store/table.h"
+#include "support/manual_clock.h"
+#include "support/store_calls.h"
+
+// The worst moment to be killed at, for each kind of write: all of it is done, and nothing of it
+// counts yet, for the journal still stands. Made from the file of a living process: what the
+// journal noted stays behind in its record, only the count is taken back.
+namespace sluice::store {
+namespace {
+
+using core::Algorithm;
+using support::OwnedCheckCall;
+using support::OwnedKey;
+
+constexpr Units kLimit = 1000;
+constexpr std::array kMoved{Algorithm::kGcra, Algorithm::kSlidingWindowLog,
+                            Algorithm::kConcurrency};
+
+core::Quota QuotaOf(Algorithm algorithm) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = kLimit;
+  quota.rate = core::IsBucket(algorithm) ? kLimit : 0;
+  quota.ceiling = algorithm == Algorithm::kConcurrency ? kLimit : 0;
+  quota.window = std::chrono::hours(1);
+  return quota;
+}
+
+void Send(Table& table, CheckCall& call) {
+  const std::array<CheckCall*, 1> batch{&call};
+  table.CheckMany(batch);
+}
+
+CheckAnswer Ask(Table& table, const OwnedKey& key, Algorithm algorithm, Units cost,
+                bool peek = false) {
+  OwnedCheckCall call;
+  call.peek = peek;
+  call.Add({.key = key.view(), .quota = QuotaOf(algorithm), .cost = Cost{cost}});
+  Send(table, call);
+  return call.own_answers[0];
+}
+
+class UndoTest : public ::testing::Test {
+ protected:
+  UndoTest()
+      : path_("/dev/shm/sluice_undo_" + std::to_string(getpid()) + "_" +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name()),
+        killed_(path_ + ".killed") {
+    std::filesystem::remove(path_);
+  }
+  ~UndoTest() override {
+    std::filesystem::remove(path_);
+    std::filesystem::remove(killed_);
+  }
+
+  std::unique_ptr<Table> Open(const std::string& path) {
+    return std::move(*Table::Create(
+        {.path = path, .keys = kKeys, .blocks = kBlocks, .huge_pages = false}, clock_));
+  }
+
+  // What `look` sees, and how many blocks are in use, is the same before `request` as for whoever
+  // opens the file of a process that was killed at its end.
+  template <class Setup, class Request, class Look>
+  void ExpectUndone(Setup setup, Request request, Look look) {
+    setup(*Open(path_));
+    ForgetJournal();
+    const auto table = Open(path_);
+    const auto before = look(*table);
+    const std::uint64_t blocks = table->Stats().blocks_in_use;
+    request(*table);
+    EXPECT_NE(look(*table), before);
+    std::filesystem::copy_file(path_, killed_, std::filesystem::copy_options::overwrite_existing);
+    ReviveJournal();
+    const auto next = Open(killed_);
+    EXPECT_EQ(next->requests_undone(), 1);
+    EXPECT_EQ(look(*next), before);
+    EXPECT_EQ(next->Stats().blocks_in_use, blocks);
+  }
+
+  support::ManualClock clock_;
+
+ private:
+  static constexpr std::uint64_t kKeys = 100;
+  static constexpr std::uint64_t kBlocks = 100;
+  // The record of this thread, which is the first to use each table.
+  [[nodiscard]] static std::streamoff JournalOffset() {
+    return static_cast<std::streamoff>(
+        TableLayout::Of({.homes = kKeys + kKeys / 4, .blocks = kBlocks}).journal);
+  }
+  void ForgetJournal() {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(JournalOffset());
+    const std::vector<char> zeros(sizeof(JournalRecord));
+    file.write(zeros.data(), static_cast<std::streamsize>(zeros.size()));
+  }
+  void ReviveJournal() {
+    std::fstream file(killed_, std::ios::in | std::ios::out | std::ios::binary);
+    std::uint32_t count = 0;
+    for (; count < kJournalRanges; ++count) {
+      SavedRange range;
+      file.seekg(JournalOffset() + static_cast<std::streamoff>(offsetof(JournalRecord, ranges) +
+                                                               count * sizeof(SavedRange)));
+      file.read(reinterpret_cast<char*>(&range), sizeof(range));
+      if (range.size == 0) {
+        break;
+      }
+    }
+    file.seekp(JournalOffset());
+    file.write(reinterpret_cast<const char*>(&count), sizeof(count));
+  }
+
+  std::string path_;
+  std::string killed_;
+};
+
+TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
+  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
+                                   Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
+                                   Algorithm::kTokenBucket,          Algorithm::kConcurrency};
+  const OwnedKey key("k");
+  const auto charge = [&](Table& table) {
+    OwnedCheckCall call;
+    for (const Algorithm algorithm : kAlgorithms) {
+      call.Add({.key = key.view(), .quota = QuotaOf(algorithm), .cost = Cost{3}});
+    }
+    clock_.Advance(Duration(1));
+    Send(table, call);
+  };
+  const auto look = [&](Table& table) {
+    std::vector<Units> remaining;
+    for (const Algorithm algorithm : kAlgorithms) {
+      remaining.push_back(Ask(table, key, algorithm, 0, true).decision.remaining);
+    }
+    return remaining;
+  };
+  // Four and seven earlier ones: the next takes a block of holds, then one of entries.
+  for (const int earlier : {0, 1, 4, 7}) {
+    SCOPED_TRACE(earlier);
+    const OwnedKey reset("k");
+    ExpectUndone(
+        [&](Table& table) {
+          for (const Algorithm algorithm : kAlgorithms) {
+            support::Answered<ResetCall> call;
+            call.key = reset.view();
+            call.quota = QuotaOf(algorithm);
+            table.Reset(call);
+          }
+          for (int i = 0; i < earlier; ++i) {
+            charge(table);
+          }
+        },
+        charge, look);
+  }
+}
+
+// The state moves to the new id in the same request: it is back under the old one, whole.
+TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
+  const OwnedKey before("k", "old");
+  const OwnedKey renamed("k", "new", "old");
+  const OwnedKey alone("k", "new");
+  ExpectUndone(
+      [&](Table& table) {
+        for (const Algorithm algorithm : kMoved) {
+          (void)Ask(table, before, algorithm, 5);
+        }
+      },
+      [&](Table& table) {
+        OwnedCheckCall call;
+        for (const Algorithm algorithm : kMoved) {
+          call.Add({.key = renamed.view(), .quota = QuotaOf(algorithm), .cost = Cost{1}});
+        }
+        Send(table, call);
+      },
+      [&](Table& table) {
+        std::vector<Units> remaining;
+        for (const Algorithm algorithm : kMoved) {
+          for (const OwnedKey* key : {&before, &renamed, &alone}) {
+            remaining.push_back(Ask(table, *key, algorithm, 0, true).decision.remaining);
+          }
+        }
+        return remaining;
+      });
+}
+
+TEST_F(UndoTest, ARefundOfSeveralEntries) {
+  const OwnedKey key("k");
+  ExpectUndone(
+      [&](Table& table) {
+        for (int i = 0; i < 6; ++i) {
+          clock_.Advance(Duration(1));
+          (void)Ask(table, key, Algorithm::kSlidingWindowLog, 2);
+        }
+      },
+      [&](Table& table) {
+        support::Answered<RefundCall> refund;
+        refund.key = key.view();
+        refund.quota = QuotaOf(Algorithm::kSlidingWindowLog);
+        refund.units = 5;
+        table.Refund(refund);
+      },
+      [&](Table& table) {
+        return Ask(table, key, Algorithm::kSlidingWindowLog, 0, true).decision.remaining;
+      });
+}
+
+}  // namespace
+}  // namespace sluice::store
