@@ -73,7 +73,7 @@ class UndoTest : public ::testing::Test {
   // What `look` sees, and how many blocks are in use, is the same before `request` as for whoever
   // opens the file of a process that was killed at its end.
   template <class Setup, class Request, class Look>
-  void ExpectUndone(Setup setup, Request request, Look look) {
+  std::unique_ptr<Table> ExpectUndone(Setup setup, Request request, Look look) {
     setup(*Open(path_));
     ForgetJournal();
     const auto table = Open(path_);
@@ -83,10 +83,11 @@ class UndoTest : public ::testing::Test {
     EXPECT_NE(look(*table), before);
     std::filesystem::copy_file(path_, killed_, std::filesystem::copy_options::overwrite_existing);
     ReviveJournal();
-    const auto next = Open(killed_);
+    auto next = Open(killed_);
     EXPECT_EQ(next->requests_undone(), 1);
     EXPECT_EQ(look(*next), before);
     EXPECT_EQ(next->Stats().blocks_in_use, blocks);
+    return next;
   }
 
   support::ManualClock clock_;
@@ -149,7 +150,7 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
   for (const int earlier : {0, 1, 4, 7}) {
     SCOPED_TRACE(earlier);
     const OwnedKey reset("k");
-    ExpectUndone(
+    (void)ExpectUndone(
         [&](Table& table) {
           for (const Algorithm algorithm : kAlgorithms) {
             support::Answered<ResetCall> call;
@@ -170,10 +171,14 @@ TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
   const OwnedKey before("k", "old");
   const OwnedKey renamed("k", "new", "old");
   const OwnedKey alone("k", "new");
-  ExpectUndone(
+  HoldId hold = 0;
+  const auto next = ExpectUndone(
       [&](Table& table) {
         for (const Algorithm algorithm : kMoved) {
-          (void)Ask(table, before, algorithm, 5);
+          for (int i = 0; i < 5; ++i) {  // Two blocks of holds.
+            const CheckAnswer answer = Ask(table, before, algorithm, 1);
+            hold = hold == 0 ? answer.hold : hold;
+          }
         }
       },
       [&](Table& table) {
@@ -192,13 +197,19 @@ TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
         }
         return remaining;
       });
+  support::Answered<HoldCall> release;
+  release.key = before.view();
+  release.quota = QuotaOf(Algorithm::kConcurrency);
+  release.hold = hold;
+  next->Release(release);
+  EXPECT_EQ(release.error, StoreError::kNone);
 }
 
 TEST_F(UndoTest, ARefundOfSeveralEntries) {
   const OwnedKey key("k");
-  ExpectUndone(
+  (void)ExpectUndone(
       [&](Table& table) {
-        for (int i = 0; i < 6; ++i) {
+        for (int i = 0; i < 10; ++i) {  // Two blocks.
           clock_.Advance(Duration(1));
           (void)Ask(table, key, Algorithm::kSlidingWindowLog, 2);
         }
