@@ -102,11 +102,15 @@ TEST(PlanTest, OverrideKeysOfSeveralValuesAreJoinedAndEscaped) {
       'a:b\:c': {limit: 1}
       'a\:b:c': {limit: 2}
       'a\\:b': {limit: 3}
+      'a\:b\\:c': {limit: 4}
 )");
   EXPECT_EQ(QuotaOf(built, {{"user", "a"}, {"path", "b:c"}}).limit, 1);
   EXPECT_EQ(QuotaOf(built, {{"user", "a:b"}, {"path", "c"}}).limit, 2);
   EXPECT_EQ(QuotaOf(built, {{"user", "a\\"}, {"path", "b"}}).limit, 3);
   EXPECT_EQ(QuotaOf(built, {{"user", "a"}, {"path", "b"}}).limit, 5);
+  // Another tuple of the same letters: a\ and b:c, where the override is of a:b\ and c.
+  EXPECT_EQ(QuotaOf(built, {{"user", "a:b\\"}, {"path", "c"}}).limit, 4);
+  EXPECT_EQ(QuotaOf(built, {{"user", "a\\"}, {"path", "b:c"}}).limit, 5);
   const auto error_of = [](const std::string& key) {
     return BuildText(
                "rules: [{id: r, key_pattern: '{a}{b}', algorithm: gcra, rate: 1, window: 1s, "
