@@ -391,11 +391,19 @@ TEST_P(KeyStoreConformance, AReceiptThatNobodyGaveOutRefundsNothing) {
     SCOPED_TRACE(core::NameOf(algorithm));
     const OwnedKey key("forged");
     const Quota quota = QuotaOf(algorithm, 10);
-    EXPECT_TRUE(Ask(key, quota, 4).decision.allowed);
-    for (const store::Receipt& receipt : {store::Receipt{.charged_at_ns = kLeast, .nonce = 1},
-                                          store::Receipt{.charged_at_ns = -1, .nonce = 1},
-                                          store::Receipt{.charged_at_ns = 0, .nonce = 1},
-                                          store::Receipt{.charged_at_ns = kMost, .nonce = 1}}) {
+    OwnedCheckCall call;
+    store::Check check = CheckOf(key, quota, 4);
+    check.want_receipt = true;
+    call.Add(check);
+    Send(call);
+    const std::int64_t now = call.own_answers[0].receipt.charged_at_ns;
+    for (const store::Receipt& receipt :
+         {store::Receipt{.charged_at_ns = kLeast, .nonce = 1},
+          store::Receipt{.charged_at_ns = -1, .nonce = 1},
+          store::Receipt{.charged_at_ns = 0, .nonce = 1},
+          store::Receipt{.charged_at_ns = now, .nonce = 0},
+          store::Receipt{.charged_at_ns = now + 1'000'000'000, .nonce = 1},
+          store::Receipt{.charged_at_ns = kMost, .nonce = 1}}) {
       support::Answered<store::RefundCall> refund;
       refund.key = key.view();
       refund.quota = quota;
