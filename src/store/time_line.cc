@@ -78,7 +78,7 @@ BootId CurrentBootId() {
       continue;
     }
     std::uint8_t& byte = id[digits / 2];
-    byte = static_cast<std::uint8_t>((byte << 4U) | value);
+    byte = static_cast<std::uint8_t>((unsigned{byte} << 4U) | value);
     ++digits;
   }
   return id;
