@@ -75,9 +75,12 @@ class EventRun {
   [[nodiscard]] Result<void> Run(const Event& event);
   [[nodiscard]] Result<void> Check(const Event& event);
   [[nodiscard]] Result<void> Operate(const Event& event);
-  [[nodiscard]] Result<void> Release(const Event& event);
-  [[nodiscard]] Result<void> Reload(const Event& event);
+  void Release(const Event& event);
+  void Reload(const Event& event);
   [[nodiscard]] Result<void> OpenTable();
+  // For what is no bad line and yet did not do what it says: to the error stream, so that the
+  // output holds the answers and the bad lines only.
+  void Note(std::string_view text) { err_ << "line " << line_ << ": " << text << '\n'; }
   void PrintWarnings(const rules::Findings& findings);
 
   const EventsOptions& options_;
@@ -147,13 +150,13 @@ Result<void> EventRun::Run(const Event& event) {
       run = Operate(event);
       break;
     case Op::kRelease:
-      run = Release(event);
+      Release(event);
       break;
     case Op::kSweep:
       table_->Sweep();
       break;
     case Op::kRules:
-      run = Reload(event);
+      Reload(event);
       break;
   }
   if (first && !run) {  // The clock starts at the first event that is one.
@@ -187,10 +190,11 @@ Result<void> EventRun::Operate(const Event& event) {
   return call.request_error.empty() ? Result<void>() : Bad(std::move(call.request_error));
 }
 
-Result<void> EventRun::Release(const Event& event) {
+void EventRun::Release(const Event& event) {
   if (static_cast<std::uint64_t>(event.hold) > holds_.size()) {
-    return Bad("hold " + std::to_string(event.hold) + " was never granted; so far there are " +
-               std::to_string(holds_.size()));
+    Note("hold " + std::to_string(event.hold) + " was never granted; so far there are " +
+         std::to_string(holds_.size()));
+    return;
   }
   const GrantedHold& granted = holds_[static_cast<std::size_t>(event.hold - 1)];
   const std::vector<core::KeyPart> parts = granted.Parts();
@@ -199,20 +203,21 @@ Result<void> EventRun::Release(const Event& event) {
   call.parts = parts;
   call.hold = granted.id();
   service_->Release(call);  // A hold that is gone already is no error: release is idempotent.
-  return {};
 }
 
-Result<void> EventRun::Reload(const Event& event) {
+void EventRun::Reload(const Event& event) {
   const auto folder = std::filesystem::path(options_.rules_file).parent_path();
   rules::Findings findings;
   auto rules = LoadRuleFile(folder / event.file, service_->Rules().get(), findings);
   if (rules == nullptr) {
-    return tl::unexpected(findings.errors.empty() ? Error{.message = "the rules do not load"}
-                                                  : std::move(findings.errors.front()));
+    for (const Error& error : findings.errors) {
+      Note(error.Text());
+    }
+    Note("the rules in force stay");
+    return;
   }
   PrintWarnings(findings);
   service_->SetRules(std::move(rules));
-  return {};
 }
 
 Result<void> EventRun::OpenTable() {

@@ -12,6 +12,7 @@
 namespace sluice::replay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class EventsTest : public ::testing::Test {
@@ -91,14 +92,14 @@ TEST_F(EventsTest, PeeksRefundsResetsAndSweeps) {
 TEST_F(EventsTest, ABadLineIsCalledBadAndChangesNothingNotEvenTheClock) {
   Write("rules.yaml", window_);
   const std::string out =
-      Run("{\"t_ms\": 5, \"op\": \"release\", \"hold\": 1}\n"  // No hold: not where time begins.
+      Run("{\"t_ms\": 5, \"op\": \"free\", \"hold\": 1}\n"  // No such op: not where time begins.
           "{\"t_ms\": 60000, \"user_id\": \"a\", \"cost\": 2}\n"
           "\n"
-          "{\"t_ms\": 999000, \"op\": \"release\", \"hold\": 1}\n"
+          "{\"t_ms\": 999000, \"user_id\": \"a\", \"cost\": -1}\n"
           "no json \"at\" all\n"
           "{\"t_ms\": 61000, \"op\": \"peek\", \"user_id\": \"a\"}\n");
-  EXPECT_THAT(out, HasSubstr("{\"line\": 1, \"error\": \"hold 1 was never granted"));
-  EXPECT_THAT(out, HasSubstr("{\"line\": 4, \"error\": \"hold 1 was never granted"));
+  EXPECT_THAT(out, HasSubstr("{\"line\": 1, \"error\": \"unknown op"));
+  EXPECT_THAT(out, HasSubstr("{\"line\": 4, \"error\": \"`cost` must not be negative"));
   EXPECT_THAT(out, HasSubstr("{\"line\": 5, \"error\": \""));
   EXPECT_THAT(out, HasSubstr("{\"t_ns\": 61000000000, \"allowed\": false, \"limit\": 2, "
                              "\"remaining\": 0, \"retry_after_ns\": 59000000000"));
@@ -111,6 +112,32 @@ TEST_F(EventsTest, ARequestThatARuleCannotJudgeIsABadLine) {
       "rules:\n  - {id: r, key_pattern: \"user:{user_id}\", algorithm: gcra, rate: 9, window: 1m, "
       "cost: tokens}\n");
   EXPECT_THAT(Run("{\"t_ms\": 1, \"user_id\": \"a\"}\n"), HasSubstr("{\"line\": 1, \"error\": \""));
+}
+
+TEST_F(EventsTest, AnOperatorNeedNotSayWhatACheckWouldCost) {
+  Write("rules.yaml",
+        "rules:\n  - {id: r, key_pattern: \"user:{user_id}\", algorithm: fixed_window, limit: 9, "
+        "window: 1m, cost: tokens}\n");
+  const std::string out =
+      Run("{\"t_ms\": 1, \"user_id\": \"a\", \"tokens\": 9}\n"
+          "{\"t_ms\": 1, \"op\": \"refund\", \"user_id\": \"a\", \"cost\": 2}\n"
+          "{\"t_ms\": 1, \"op\": \"peek\", \"user_id\": \"a\", \"tokens\": 0}\n"
+          "{\"t_ms\": 1, \"op\": \"reset\", \"user_id\": \"a\"}\n"
+          "{\"t_ms\": 1, \"op\": \"peek\", \"user_id\": \"a\", \"tokens\": 0}\n");
+  EXPECT_EQ(out.find("error"), std::string::npos);
+  EXPECT_THAT(out, HasSubstr("\"remaining\": 2"));
+  EXPECT_THAT(out, HasSubstr("\"remaining\": 9"));
+}
+
+TEST_F(EventsTest, AHoldNeverGrantedIsNoBadLineAndTimeGoesOn) {
+  Write("rules.yaml", window_);
+  const std::string out =
+      Run("{\"t_ms\": 60000, \"user_id\": \"a\", \"cost\": 2}\n"
+          "{\"t_ms\": 70000, \"op\": \"release\", \"hold\": 1}\n"
+          "{\"t_ms\": 50000, \"op\": \"peek\", \"user_id\": \"a\"}\n");
+  EXPECT_EQ(out.find("error"), std::string::npos);
+  EXPECT_THAT(errors_, HasSubstr("line 2: hold 1 was never granted"));
+  EXPECT_THAT(out, HasSubstr("\"retry_after_ns\": 50000000000"));  // Ten seconds have passed.
 }
 
 TEST_F(EventsTest, ReleasesTheHoldsInTheOrderOfGranting) {
@@ -151,9 +178,10 @@ TEST_F(EventsTest, ReloadsRulesFromBesideTheFirstAndKeepsThemWhereTheNextDoNotLo
           "{\"t_ms\": 60001, \"op\": \"rules\", \"file\": \"bad.yaml\"}\n"
           "{\"t_ms\": 60001, \"op\": \"rules\", \"file\": \"none.yaml\"}\n"
           "{\"t_ms\": 60002, \"op\": \"peek\", \"user_id\": \"a\"}\n");
-  EXPECT_THAT(out, HasSubstr("{\"line\": 3, \"error\": \""));
-  EXPECT_THAT(out, HasSubstr("bad.yaml:2:"));
-  EXPECT_THAT(out, HasSubstr("{\"line\": 4, \"error\": \""));
+  EXPECT_EQ(out.find("error"), std::string::npos);  // One answer a check or peek, no more.
+  EXPECT_THAT(errors_, AllOf(HasSubstr("line 3: "), HasSubstr("bad.yaml:2:")));
+  EXPECT_THAT(errors_, AllOf(HasSubstr("line 4: "), HasSubstr("none.yaml")));
+  EXPECT_EQ(exit_code_, 0);
   EXPECT_THAT(out, HasSubstr("\"limit\": 5, \"remaining\": 3"));
 }
 
