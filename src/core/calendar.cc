@@ -48,9 +48,15 @@ constexpr std::array<std::string_view, 7> kWeekdays{"Sunday",   "Monday", "Tuesd
 constexpr int kMonday = 1;
 constexpr std::array<std::string_view, 4> kUnits{"day", "week", "month", "year"};
 
+char Lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// In any case: rule files say `monday` as readily as `Monday`.
 std::optional<int> WeekdayNamed(std::string_view name) {
   for (std::size_t i = 0; i < kWeekdays.size(); ++i) {
-    if (kWeekdays[i] == name) {
+    if (std::ranges::equal(kWeekdays[i], name,
+                           [](char a, char b) { return Lower(a) == Lower(b); })) {
       return static_cast<int>(i);
     }
   }

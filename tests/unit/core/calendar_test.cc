@@ -67,6 +67,8 @@ TEST(CalendarTest, WeeksBeginOnMondayOrWhereAnchored) {
               {"2024-02-26 00:00:00", "2024-03-04 00:00:00", "2024-03-11 00:00:00"});
   ExpectEdges(*Make(CalendarUnit::kWeek, "UTC", "Sunday"),
               {"2024-02-25 00:00:00", "2024-03-03 00:00:00"});
+  ExpectEdges(*Make(CalendarUnit::kWeek, "UTC", "sunday"),  // In any case.
+              {"2024-02-25 00:00:00", "2024-03-03 00:00:00"});
   ExpectEdges(*Make(CalendarUnit::kWeek, "America/New_York", "Saturday"),
               {"2024-03-09 05:00:00", "2024-03-16 04:00:00"});
 }
