@@ -25,6 +25,7 @@ void Connection::Start() {
 
 void Connection::Drain() {
   draining_ = true;
+  draining_since_ = std::chrono::steady_clock::now();
   Settle();
 }
 
@@ -200,7 +201,8 @@ void Connection::FinishIfDone() {
     return;
   }
   const bool idle = parsed_all_ && parser_.phase() == wire::Http1Parser::Phase::kIdle;
-  if (input_ended_ || (draining_ && idle && !last_rendered_)) {
+  const bool grace_over = draining_ && std::chrono::steady_clock::now() >= GraceEnd();
+  if (input_ended_ || (grace_over && idle && !last_rendered_)) {
     Close();
   } else if (last_rendered_) {
     // Closing with bytes unread would reset the connection, and the reset may overtake the
@@ -208,6 +210,10 @@ void Connection::FinishIfDone() {
     ending_ = true;
     transport_->ShutdownWrite();
   }
+}
+
+net::SteadyTime Connection::GraceEnd() const {
+  return draining_since_ + door_.settings_.drain_grace;
 }
 
 void Connection::StartRead() {
@@ -247,6 +253,9 @@ net::SteadyTime Connection::Deadline() const {
       break;
     case Awaiting::kRequest:
       deadline = awaiting_since_ + settings.idle_timeout;
+      if (draining_) {
+        deadline = std::min<net::SteadyTime>(deadline, GraceEnd());
+      }
       break;
     case Awaiting::kHeader:
       deadline = awaiting_since_ + settings.header_timeout;

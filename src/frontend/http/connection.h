@@ -31,7 +31,7 @@ class Connection final : public net::TransportUser,
   Connection(Door& door, std::unique_ptr<net::Transport> transport);
 
   void Start();
-  // Answers what was asked, then closes; at once if nothing was.
+  // Answers what was asked, or is asked within the grace, says that it closes, and closes.
   void Drain();
   // At once. Exchanges that a store still has come back to the pool by themselves.
   void Close();
@@ -53,6 +53,7 @@ class Connection final : public net::TransportUser,
   void StartRead();
   void StartWrite();
   void FinishIfDone();
+  [[nodiscard]] net::SteadyTime GraceEnd() const;
 
   [[nodiscard]] bool MayTake() const;
   [[nodiscard]] std::size_t waiting() const { return pipeline_.size() - first_; }
@@ -74,6 +75,7 @@ class Connection final : public net::TransportUser,
   net::SteadyTime timer_at_ = net::SteadyTime::max();
   net::SteadyTime awaiting_since_;
   net::SteadyTime writing_since_;
+  net::SteadyTime draining_since_;
   Awaiting awaiting_ = Awaiting::kNothing;
 
   bool parsed_all_ = true;   // Nothing to parse before more bytes come.

@@ -30,6 +30,9 @@ struct DoorSettings {
   Duration idle_timeout = std::chrono::seconds(75);    // Between requests.
   Duration write_timeout = std::chrono::seconds(20);   // For a client to take an answer.
   Duration linger = std::chrono::seconds(1);           // After the last answer, for its end.
+  // A client that does not know yet that we stop may be about to send its next request, and
+  // a connection closed under it would lose that: what comes within this time is answered.
+  Duration drain_grace = std::chrono::milliseconds(500);
   Duration longest_wait = std::chrono::seconds(60);    // Above it "wait": true is not held.
 };
 

@@ -168,7 +168,7 @@ TEST_F(PipelineTest, ClosesAfterTheAnswerWhereTheClientAsksForIt) {
 }
 
 TEST_F(PipelineTest, DrainsByAnsweringWhatWasAsked) {
-  MakeDoor();
+  MakeDoor({.drain_grace = {}});
   const auto idle = Connect();
   const auto busy = Connect();
   busy->Send(CheckOf(1) + CheckOf(2));
@@ -184,6 +184,37 @@ TEST_F(PipelineTest, DrainsByAnsweringWhatWasAsked) {
   EXPECT_LT(busy->received().find("\r\n\r\n"), busy->received().find("Connection: close"));
   busy->EndInput();
   Turn();
+  EXPECT_EQ(door_->connections(), 0U);
+}
+
+TEST_F(PipelineTest, AnswersWhatIsAskedOfAnIdleConnectionWithinTheDrainsGrace) {
+  MakeDoor({.drain_grace = std::chrono::hours(1)});
+  const auto client = Connect();
+  client->Send(CheckOf(1));
+  Turn();
+  store_.AnswerAll();
+  Turn();
+  door_->Drain();
+  Turn();
+  ASSERT_FALSE(client->closed());
+  client->Send(CheckOf(2));  // Sent before its sender could know.
+  Turn();
+  store_.AnswerAll();
+  Turn();
+  EXPECT_THAT(CostsIn(client->received()), ElementsAre(1, 2));
+  EXPECT_THAT(client->received(), HasSubstr("Connection: close\r\n"));
+  client->EndInput();
+  Turn();
+  EXPECT_EQ(door_->connections(), 0U);
+}
+
+TEST_F(PipelineTest, ClosesAnIdleConnectionWhenTheDrainsGraceIsOver) {
+  MakeDoor({.drain_grace = std::chrono::milliseconds(20)});
+  const auto client = Connect();
+  door_->Drain();
+  while (!client->closed()) {
+    loop_.RunOne();
+  }
   EXPECT_EQ(door_->connections(), 0U);
 }
 
