@@ -13,6 +13,12 @@ using frontend::http::DoorSettings;
 using frontend::http::Role;
 
 constexpr std::size_t kAdminConnections = 256;
+
+tl::unexpected<Error> WithRemedy(const Error& error) {
+  return tl::unexpected(Error{
+      .message = error.Text() + "\n  end what listens there, or set another address: listeners: "
+                                "[{address: 127.0.0.1:8081}]"});
+}
 }  // namespace
 
 Server::Server(net::EventLoop& control, service::LimiterService& service,
@@ -43,10 +49,7 @@ Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener
                                       door->Accept(std::move(transport));
                                     });
   if (!opened) {
-    return tl::unexpected(
-        Error{.message = opened.error().Text() +
-                         "\n  end what listens there, or set another address: listeners: "
-                         "[{address: 127.0.0.1:8081}]"});
+    return WithRemedy(opened.error());
   }
   address = (*opened)->endpoint();
   doors.push_back(std::move(door));
@@ -66,6 +69,9 @@ Result<void> Server::Open(const DaemonConfig& config) {
     auto address = net::ParseAddress(listener.address);
     if (!address) {
       return tl::unexpected(address.error());
+    }
+    if (auto is_free = net::EnsureFree(*address); !is_free) {
+      return WithRemedy(is_free.error());
     }
     if (listener.role == Role::kAdmin) {
       if (auto opened = OpenOn(control_, listener, *address, admin_doors_, admin_listeners_);

@@ -19,7 +19,41 @@ constexpr int kBacklog = 1024;
 // connections give back: time enough for that, and no spinning meanwhile.
 constexpr std::chrono::milliseconds kPause{100};
 
+// Opens and binds. Without `share` it fails where anybody listens already.
+boost::system::error_code Bind(tcp::acceptor& acceptor, const tcp::endpoint& address, bool share) {
+  boost::system::error_code error;
+  acceptor.open(address.protocol(), error);
+  if (!error) {
+    acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  }
+  if (!error) {
+    acceptor.set_option(ReusePort(share), error);
+  }
+  if (!error && address.protocol() == tcp::v6() && address.address().is_unspecified()) {
+    acceptor.set_option(boost::asio::ip::v6_only(false), error);
+  }
+  if (!error) {
+    acceptor.bind(address, error);
+  }
+  return error;
+}
+
+tl::unexpected<Error> CannotListen(const tcp::endpoint& address,
+                                   const boost::system::error_code& error) {
+  return tl::unexpected(Error{
+      .message = fmt::format("cannot listen on {}: {}", AddressText(address), error.message())});
+}
+
 }  // namespace
+
+Result<void> EnsureFree(const tcp::endpoint& address) {
+  boost::asio::io_context unused;
+  tcp::acceptor probe(unused);
+  if (const auto error = Bind(probe, address, /*share=*/false); error) {
+    return CannotListen(address, error);
+  }
+  return {};
+}
 
 // Shared with the accept under way, which may outlive the listener by one turn.
 struct Listener::State : std::enable_shared_from_this<Listener::State> {
@@ -31,20 +65,7 @@ struct Listener::State : std::enable_shared_from_this<Listener::State> {
         pause([this] { Accept(); }) {}
 
   boost::system::error_code Open(const tcp::endpoint& address) {
-    boost::system::error_code error;
-    acceptor.open(address.protocol(), error);
-    if (!error) {
-      acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    }
-    if (!error) {
-      acceptor.set_option(ReusePort(true), error);
-    }
-    if (!error && address.protocol() == tcp::v6() && address.address().is_unspecified()) {
-      acceptor.set_option(boost::asio::ip::v6_only(false), error);
-    }
-    if (!error) {
-      acceptor.bind(address, error);
-    }
+    boost::system::error_code error = Bind(acceptor, address, /*share=*/true);
     if (!error) {
       acceptor.listen(kBacklog, error);
     }
@@ -93,8 +114,7 @@ Result<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const tcp::end
                                                  OnConnection on_connection) {
   auto state = std::make_shared<State>(loop, limit, std::move(on_connection));
   if (const boost::system::error_code error = state->Open(address); error) {
-    return tl::unexpected(Error{
-        .message = fmt::format("cannot listen on {}: {}", AddressText(address), error.message())});
+    return CannotListen(address, error);
   }
   state->Accept();
   return std::unique_ptr<Listener>(new Listener(std::move(state)));

@@ -20,6 +20,11 @@ namespace sluice::net {
 [[nodiscard]] Result<boost::asio::ip::tcp::endpoint> ParseAddress(std::string_view text);
 [[nodiscard]] std::string AddressText(const boost::asio::ip::tcp::endpoint& endpoint);
 
+// Whether `address` is free to be listened on. Asked before the first listener of a process:
+// SO_REUSEPORT would let two processes of one user share a port without a word, each with a
+// part of the connections. Port 0 always is.
+[[nodiscard]] Result<void> EnsureFree(const boost::asio::ip::tcp::endpoint& address);
+
 // Accepts connections on one address for one loop. Several loops may listen on one address
 // (SO_REUSEPORT): the kernel spreads connections over them. For port 0 open the first, then
 // the others on its endpoint(). One thread: the loop's, or before it runs.

@@ -146,6 +146,18 @@ TEST(ListenerTest, SeveralLoopsMayShareAnAddress) {
   EXPECT_TRUE(opened);
 }
 
+TEST(ListenerTest, AnAddressIsFreeUntilAnybodyListensThere) {
+  Server server;
+  const tcp::endpoint address = server.listener->endpoint();
+  const auto taken = EnsureFree(address);  // Though opening it to share would succeed.
+  ASSERT_FALSE(taken);
+  EXPECT_THAT(taken.error().message,
+              testing::HasSubstr("cannot listen on " + AddressText(address)));
+  server.listener->Close();
+  EXPECT_TRUE(EnsureFree(address));
+  EXPECT_TRUE(EnsureFree(*ParseAddress("127.0.0.1:0")));
+}
+
 TEST(ListenerTest, SaysWhyItCannotListen) {
   EventLoop loop;
   ConnectionLimit limit(1);
