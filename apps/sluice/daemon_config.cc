@@ -59,6 +59,19 @@ void EachField(const YamlNode& map, std::string_view what, std::span<const std::
   }
 }
 
+// A count that has nothing to do with a quota, and so none of the remedies of one.
+void ReadCount(const YamlNode& node, std::string_view field, Units least, Units most,
+               Reporter& report, std::size_t& count) {
+  const bool negative = node.is_text() && node.text.starts_with('-');
+  const auto number = negative ? std::nullopt : rules::ReadUnits(node, field, report);
+  if (negative || (number && (*number < least || *number > most))) {
+    report.Fail(node, std::string(field) + " must be " + std::to_string(least) + " to " +
+                          std::to_string(most));
+  } else if (number) {
+    count = static_cast<std::size_t>(*number);
+  }
+}
+
 void EachItem(const YamlNode& list, std::string_view what, Reporter& report,
               const std::function<void(const YamlNode&)>& read) {
   if (!list.is_list()) {
@@ -70,10 +83,15 @@ void EachItem(const YamlNode& list, std::string_view what, Reporter& report,
   }
 }
 
+// Reports an `auth` without a token: taken for none, it would open the door it should close.
 std::string ReadToken(const YamlNode& auth, Reporter& report) {
   std::string token;
+  std::size_t given = 0;
   EachField(auth, "auth", kAuthFields, report, [&](std::string_view field, const YamlNode& value) {
     const auto text = rules::ReadText(value, field, report);
+    if (++given == 2) {
+      report.Fail(value, "auth has a token and a token_file: one of them must go");
+    }
     if (!text) {
       return;
     }
@@ -84,11 +102,15 @@ std::string ReadToken(const YamlNode& auth, Reporter& report) {
       token.erase(token.find_last_not_of(" \t\r\n") + 1);
     } else {
       report.Fail(value, read.error().Text());
+      return;
     }
     if (token.empty()) {
       report.Fail(value, "the token is empty: anybody could send it");
     }
   });
+  if (given == 0) {
+    report.Fail(auth, "auth names no token: write auth: {token_file: ...}");
+  }
   return token;
 }
 
@@ -140,11 +162,9 @@ void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
           if (rules::ReadDuration(value, field, report)) {
             report.Warn(value, "this version writes no snapshots: snapshot_interval has no effect");
           }
-        } else if (const auto number = rules::ReadUnits(value, field, report)) {
-          if (*number < 1 || *number > 4'000'000'000) {
-            report.Fail(value, std::string(field) + " must be 1 to 4000000000");
-          }
-          (field == "keys" ? table.keys : table.blocks) = static_cast<std::size_t>(*number);
+        } else {
+          ReadCount(value, field, 1, 4'000'000'000, report,
+                    field == "keys" ? table.keys : table.blocks);
         }
       });
 }
@@ -173,17 +193,6 @@ void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
       config.log_format = *format == 1 ? LogFormat::kJson : LogFormat::kText;
     }
   });
-}
-
-void ReadCount(const YamlNode& node, std::string_view field, Units least, Units most,
-               Reporter& report, std::size_t& count) {
-  if (const auto number = rules::ReadUnits(node, field, report)) {
-    if (*number < least || *number > most) {
-      report.Fail(node, std::string(field) + " must be " + std::to_string(least) + " to " +
-                            std::to_string(most));
-    }
-    count = static_cast<std::size_t>(*number);
-  }
 }
 
 }  // namespace

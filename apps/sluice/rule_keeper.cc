@@ -1,6 +1,7 @@
 #include "rule_keeper.h"
 
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -13,6 +14,11 @@ namespace sluice::app {
 namespace {
 
 using Outcome = sources::RuleReloader::Outcome;
+
+// From the first sign of a change to reading the files. Editors and tools put a file in place
+// in steps (away with the old one, a new one, its text), and a step is no set of rules: read
+// between two of them, a file that is away for a moment would lift all of its limits.
+constexpr std::chrono::milliseconds kSettle{50};
 
 std::string Lines(const std::vector<Error>& errors) {
   std::string text;
@@ -34,7 +40,8 @@ RuleKeeper::RuleKeeper(net::EventLoop& loop, service::LimiterService& service,
       reloader_([this] { return Read(); },
                 [&service](std::shared_ptr<const rules::RuleSet> set, const rules::Findings&) {
                   service.SetRules(std::move(set));
-                }) {}
+                }),
+      settled_([this] { Follow(); }) {}
 
 Result<std::unique_ptr<RuleKeeper>> RuleKeeper::Create(net::EventLoop& loop,
                                                        service::LimiterService& service,
@@ -74,9 +81,15 @@ Result<void> RuleKeeper::LoadFirst() {
 }
 
 void RuleKeeper::OnFilesChanged() {
-  if (files_.OnReadable()) {
-    Report("rule files changed", reloader_.Reload());
+  if (files_.OnReadable() && !settling_) {
+    settling_ = true;
+    loop_.ArmAfter(settled_, kSettle, net::TimerPrecision::kExact);
   }
+}
+
+void RuleKeeper::Follow() {
+  settling_ = false;
+  Report("rule files changed", reloader_.Reload());
 }
 
 void RuleKeeper::ReloadOnDemand() {

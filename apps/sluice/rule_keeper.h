@@ -41,6 +41,7 @@ class RuleKeeper {
 
   [[nodiscard]] Result<std::vector<rules::SourceText>> Read() const;
   void OnFilesChanged();
+  void Follow();
   void Report(std::string_view why, sources::RuleReloader::Outcome outcome);
 
   net::EventLoop& loop_;
@@ -49,6 +50,8 @@ class RuleKeeper {
   sources::FileSource files_;
   sources::RuleReloader reloader_;
   std::unique_ptr<net::FdWatcher> watcher_;
+  net::Timer settled_;
+  bool settling_ = false;
 };
 
 }  // namespace sluice::app

@@ -1,0 +1,143 @@
+#include "daemon_config.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sluice::app {
+namespace {
+
+using testing::HasSubstr;
+
+// All errors, a line each.
+std::string ErrorsOf(const std::string& text) {
+  rules::Findings findings;
+  (void)ReadDaemonConfig(text, "etc/sluice.yaml", findings);
+  std::string lines;
+  for (const Error& error : findings.errors) {
+    lines += error.Text() + "\n";
+  }
+  return lines;
+}
+
+DaemonConfig Read(const std::string& text) {
+  rules::Findings findings;
+  DaemonConfig config = ReadDaemonConfig(text, "etc/sluice.yaml", findings);
+  EXPECT_TRUE(findings.errors.empty()) << findings.errors.front().Text();
+  return config;
+}
+
+TEST(DaemonConfigTest, AnEmptyFileServesChecksAndOperators) {
+  for (const char* text : {"", "# nothing yet\n", "listeners: []\n", "table:\n"}) {
+    const DaemonConfig config = Read(text);
+    ASSERT_EQ(config.listeners.size(), 2U) << text;
+    EXPECT_EQ(config.listeners[0].address, "127.0.0.1:8080");
+    EXPECT_EQ(config.listeners[1].address, "127.0.0.1:6070");
+    EXPECT_EQ(config.listeners[1].role, frontend::http::Role::kAdmin);
+    EXPECT_EQ(config.table.keys, 1'000'000U);
+    EXPECT_EQ(config.connections, 10'000U);
+    EXPECT_EQ(config.drain_timeout, std::chrono::seconds(10));
+  }
+}
+
+TEST(DaemonConfigTest, ReadsEveryField) {
+  const DaemonConfig config = Read(R"(
+listeners:
+  - {address: "[::1]:80", role: check, protocol: http}
+  - {address: "0.0.0.0:90", role: admin, auth: {token: secret}}
+store: table
+table: {path: /run/t, keys: 5, blocks: 6, when_full: deny}
+rule_sources: [{files: [rules/*.yaml, /abs.yaml]}]
+loops: 3
+connections: 7
+drain_timeout: 250ms
+log: {level: warn, format: json}
+)");
+  EXPECT_EQ(config.listeners[1].token, "secret");
+  EXPECT_EQ(config.table.path, "/run/t");
+  EXPECT_EQ(config.table.keys, 5U);
+  EXPECT_EQ(config.table.blocks, 6U);
+  EXPECT_EQ(config.table.when_full, WhenFull::kDeny);
+  EXPECT_THAT(config.rule_files, testing::ElementsAre("etc/rules/*.yaml", "/abs.yaml"));
+  EXPECT_EQ(config.loops, 3U);
+  EXPECT_EQ(config.connections, 7U);
+  EXPECT_EQ(config.drain_timeout, std::chrono::milliseconds(250));
+  EXPECT_EQ(config.log_level, "warn");
+  EXPECT_EQ(config.log_format, LogFormat::kJson);
+}
+
+TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
+  const struct {
+    const char* text;
+    const char* error;
+  } cases[] = {
+      {"lisners: []", "etc/sluice.yaml:1:1: unknown field lisners, did you mean listeners?"},
+      {"\nlisteners: [{adress: x}]", ":2:14: unknown field adress, did you mean address?"},
+      {"listeners: [{address: x}]", ":1:23: `x` is no address to listen on"},
+      {"listeners: [{role: adm}]", ":1:20: role is adm: write check or admin"},
+      {"listeners: [{protocol: grpc}]", "this version speaks protocol http only"},
+      {"listeners: [{tls: {}}]", "this version has no TLS"},
+      {"listeners: {}", ":1:12: listeners must be a list"},
+      {"store: redis", "this version keeps its state in the table only"},
+      {"table: {when_full: evikt}", "did you mean evict?"},
+      {"table: {keys: 0}", ":1:15: keys must be 1 to 4000000000"},
+      {"table: {keys: -5}", ":1:15: keys must be 1 to 4000000000"},
+      {"table: {keys: many}", ":1:15: keys is many"},
+      {"rule_sources: [{file: [a]}]", "did you mean files?"},
+      {"rule_sources: [{files: a}]", "files must be a list"},
+      {"loops: -1", ":1:8: loops must be 0 to 1024"},
+      {"connections: 0", "connections must be 1 to 10000000"},
+      {"drain_timeout: 10", "a unit is missing, write 10s"},
+      {"log: debug", "log must be a map"},
+      {"log: {level: debgu}", "did you mean debug?"},
+      {"loops: 1\nloops: 2", ":2:1: key loops is given twice"},
+      {"[1, 2]", "the configuration must be a map"},
+      {"a: [", "not YAML"},
+  };
+  for (const auto& each : cases) {
+    EXPECT_THAT(ErrorsOf(each.text), HasSubstr(each.error)) << each.text;
+  }
+}
+
+TEST(DaemonConfigTest, CountsAreNoQuotas) {
+  EXPECT_THAT(ErrorsOf("loops: -1"), testing::Not(HasSubstr("unlimited")));
+}
+
+TEST(DaemonConfigTest, SaysAllMistakesAtOnce) {
+  const std::string errors = ErrorsOf("lisners: []\nloops: 5000\nlog: {format: xml}\n");
+  EXPECT_THAT(errors, HasSubstr(":1:1: "));
+  EXPECT_THAT(errors, HasSubstr(":2:8: "));
+  EXPECT_THAT(errors, HasSubstr(":3:15: "));
+}
+
+TEST(DaemonConfigTest, AnAdminListenerThatOthersReachWantsAToken) {
+  for (const char* listener :
+       {"{address: '0.0.0.0:1', role: admin}", "{address: '*:1', role: admin, auth: }"}) {
+    EXPECT_THAT(ErrorsOf(std::string("listeners: [") + listener + "]"), HasSubstr("wants auth"));
+  }
+  EXPECT_EQ(ErrorsOf("listeners: [{address: '[::1]:1', role: admin}]"), "");
+}
+
+TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheDoor) {
+  for (const char* auth : {"{}", "{token: }", "{token: ''}", "{tokn: x}", "x", "{token: [a]}",
+                           "{token_file: /nowhere/token}", "{token_file: /dev/null}"}) {
+    for (const char* role : {"admin", "check"}) {
+      EXPECT_NE(ErrorsOf("listeners: [{address: '0.0.0.0:1', role: " + std::string(role) +
+                         ", auth: " + auth + "}]"),
+                "")
+          << auth;
+    }
+  }
+  EXPECT_THAT(ErrorsOf("listeners: [{auth: {token: a, token_file: /dev/null}}]"),
+              HasSubstr("one of them must go"));
+}
+
+TEST(DaemonConfigTest, TellsAConfigurationFromAFileOfRules) {
+  EXPECT_TRUE(LooksLikeDaemonConfig("listeners: []\nrules: []\n"));
+  EXPECT_FALSE(LooksLikeDaemonConfig("rules: []\nattributes: {}\n"));
+  EXPECT_FALSE(LooksLikeDaemonConfig("- a\n"));
+}
+
+}  // namespace
+}  // namespace sluice::app
