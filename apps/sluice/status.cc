@@ -17,6 +17,7 @@ namespace {
 struct StatusOptions {
   std::string server = "http://127.0.0.1:8080";
   std::vector<std::string> words;
+  std::int64_t cost = 1;
   bool json = false;
 };
 
@@ -25,11 +26,9 @@ int Status(const StatusOptions& options) {
   if (!ReadAttributes(options.words, attributes)) {
     return kExitError;
   }
-  std::string target = "/v1/ratelimit/status";
-  char separator = '?';
+  std::string target = "/v1/ratelimit/status?cost=" + std::to_string(options.cost);
   for (const Attribute& attribute : attributes) {
-    target += separator;
-    separator = '&';
+    target += '&';
     wire::AppendPercentEncoded(target, attribute.name);
     target += '=';
     wire::AppendPercentEncoded(target, attribute.value);
@@ -60,10 +59,11 @@ void AddStatus(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "Ask a daemon what is left, spending nothing");
   command->footer(
-      "Exit codes: 0 one more unit would be allowed, 1 it would be denied, 2 error.\n"
+      "Exit codes: 0 the cost would be allowed, 1 it would be denied, 2 error.\n"
       "Example: sluice status user_id=u_42 plan=pro");
   command->add_option("attributes", options->words, "The request's attributes: key=value ...");
   command->add_option("--server", options->server, "The daemon")->capture_default_str();
+  command->add_option("--cost", options->cost, "Units to ask about")->capture_default_str();
   command->add_flag("--json", options->json, "Print the daemon's JSON");
   command->callback([options, &exit_code] { exit_code = Status(*options); });
 }

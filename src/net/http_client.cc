@@ -119,6 +119,8 @@ Result<HttpUrl> ParseHttpUrl(std::string_view text) {
   }
   if (rest.starts_with("http://")) {
     rest.remove_prefix(7);
+  } else if (rest.find("://") != std::string_view::npos) {
+    return bad("has a scheme that is not http");
   }
   HttpUrl url{.host = {}, .port = "80", .prefix = {}};
   const std::size_t slash = std::min(rest.find('/'), rest.size());

@@ -185,6 +185,26 @@ class DaemonTest(unittest.TestCase):
         self.assertIn("127.0.0.1:%d" % port, run.stderr)
         self.assertIn("set another address", run.stderr)
 
+    def test_a_second_daemon_does_not_share_the_port(self):
+        (self.root / "rules/a.yaml").write_text(RULES % 1)
+        self.start()
+        (self.root / "other.yaml").write_text(
+            'listeners: [{address: "%s"}]\ntable: {path: %s, keys: 1000}\n'
+            % (self.address, self.root / "table"))
+        run = subprocess.run([SLUICE, "serve", "--config", "other.yaml"], cwd=self.root,
+                             capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("cannot listen on " + self.address, run.stderr)
+
+    def test_status_asks_about_a_cost(self):
+        (self.root / "rules/a.yaml").write_text(RULES % 5)
+        self.start()
+        for cost, code in ((5, 0), (6, 1), (-1, 2)):
+            run = subprocess.run([SLUICE, "status", "--server", "http://" + self.address,
+                                  "--cost", str(cost), "user_id=s"],
+                                 capture_output=True, text=True, timeout=20)
+            self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
