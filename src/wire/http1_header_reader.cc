@@ -1,106 +1,194 @@
 #include "wire/http1_header_reader.h"
 
-#include <limits>
+#include <algorithm>
+#include <array>
+#include <cstdint>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/beast/http/error.hpp>
+#include "wire/ascii.h"
 
 namespace sluice::wire {
 namespace {
 
-namespace http = boost::beast::http;
+// What a byte may be part of.
+enum ByteClass : std::uint8_t {
+  kToken = 1,   // Methods, field names, connection options (RFC 9110, 5.6.2).
+  kTarget = 2,  // A target's bytes as far as they are read here: no control, no white space.
+  kValue = 4,   // A field's value: no control but the tab.
+};
 
-std::string_view View(boost::beast::string_view text) {
-  return {text.data(), text.size()};
+constexpr std::array<std::uint8_t, 256> ClassesOfBytes() {
+  std::array<std::uint8_t, 256> classes{};
+  for (std::size_t byte = 0x21; byte < 256; ++byte) {
+    classes[byte] = byte == 0x7f ? 0 : kTarget | kValue;
+  }
+  classes[' '] = classes['\t'] = kValue;
+  for (std::size_t letter = 'a'; letter <= 'z'; ++letter) {
+    classes[letter] |= kToken;
+    classes[letter - 'a' + 'A'] |= kToken;
+  }
+  for (const char c : std::string_view("0123456789!#$%&'*+-.^_`|~")) {
+    classes[static_cast<unsigned char>(c)] |= kToken;
+  }
+  return classes;
+}
+constexpr std::array<std::uint8_t, 256> kClasses = ClassesOfBytes();
+
+// How many bytes at the front of `text` belong to `wanted`.
+std::size_t SpanOf(std::string_view text, ByteClass wanted) {
+  std::size_t size = 0;
+  while (size < text.size() && (kClasses[static_cast<unsigned char>(text[size])] & wanted) != 0) {
+    ++size;
+  }
+  return size;
 }
 
-HttpMethod MethodOf(http::verb verb) {
-  switch (verb) {
-    case http::verb::get:
-      return HttpMethod::kGet;
-    case http::verb::head:
-      return HttpMethod::kHead;
-    case http::verb::post:
-      return HttpMethod::kPost;
-    case http::verb::put:
-      return HttpMethod::kPut;
-    case http::verb::patch:
-      return HttpMethod::kPatch;
-    case http::verb::delete_:
-      return HttpMethod::kDelete;
-    case http::verb::options:
-      return HttpMethod::kOptions;
-    default:
-      return HttpMethod::kOther;
+bool IsSpace(char c) {
+  return c == ' ' || c == '\t';
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsSpace(text.front())) {
+    text.remove_prefix(1);
   }
+  while (!text.empty() && IsSpace(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+HttpMethod MethodOf(std::string_view text) {
+  if (text == "POST") {
+    return HttpMethod::kPost;
+  }
+  if (text == "GET") {
+    return HttpMethod::kGet;
+  }
+  if (text == "HEAD") {
+    return HttpMethod::kHead;
+  }
+  if (text == "PUT") {
+    return HttpMethod::kPut;
+  }
+  if (text == "PATCH") {
+    return HttpMethod::kPatch;
+  }
+  if (text == "DELETE") {
+    return HttpMethod::kDelete;
+  }
+  return text == "OPTIONS" ? HttpMethod::kOptions : HttpMethod::kOther;
 }
 
 }  // namespace
 
-Http1HeaderReader::Http1HeaderReader(Http1Request& request, std::size_t max_fields)
-    : request_(request), max_fields_(max_fields) {
-  header_limit(std::numeric_limits<std::uint32_t>::max());  // Http1Parser has measured it.
-  body_limit(boost::none);
-}
-
 bool Http1HeaderReader::Read(std::string_view block) {
   request_.fields.clear();
-  ErrorCode error;
-  const std::size_t used = put(boost::asio::buffer(block.data(), block.size()), error);
-  if (error || !is_header_done() || used != block.size()) {
+  for (bool first = true;; first = false) {
+    const std::size_t end = block.find('\n');
+    if (end == std::string_view::npos || end == 0 || block[end - 1] != '\r') {
+      return false;
+    }
+    const std::string_view line = block.substr(0, end - 1);
+    block.remove_prefix(end + 1);
+    if (line.empty()) {
+      break;
+    }
+    if (!(first ? ReadRequestLine(line) : ReadField(line))) {
+      return false;
+    }
+  }
+  request_.keep_alive = request_.minor_version == 0 ? keep_alive_ : !close_;
+  return block.empty();
+}
+
+bool Http1HeaderReader::ReadRequestLine(std::string_view line) {
+  constexpr std::string_view kVersion = " HTTP/1.x";
+  const std::size_t method = SpanOf(line, kToken);
+  if (method == 0 || method == line.size() || line[method] != ' ') {
     return false;
   }
-  request_.keep_alive = keep_alive();
+  const std::string_view rest = line.substr(method + 1);
+  const std::size_t target = SpanOf(rest, kTarget);
+  if (target == 0 || rest.size() - target != kVersion.size()) {
+    return false;
+  }
+  const std::string_view version = rest.substr(target);
+  if (version != " HTTP/1.1" && version != " HTTP/1.0") {
+    return false;
+  }
+  request_.method_text = line.substr(0, method);
+  request_.method = MethodOf(request_.method_text);
+  request_.target = rest.substr(0, target);
+  request_.minor_version = version.back() - '0';
   return true;
 }
 
-void Http1HeaderReader::on_request_impl(Verb verb, Text method, Text target, int version,
-                                        ErrorCode& /*error*/) {
-  request_.method = MethodOf(verb);
-  request_.method_text = View(method);
-  request_.target = View(target);
-  request_.minor_version = version - 10;
-}
-
-void Http1HeaderReader::on_field_impl(FieldId id, Text name, Text value, ErrorCode& error) {
+bool Http1HeaderReader::ReadField(std::string_view line) {
+  const std::size_t name = SpanOf(line, kToken);
+  if (name == 0 || name == line.size() || line[name] != ':') {
+    return false;
+  }
+  const std::string_view value = line.substr(name + 1);
+  if (SpanOf(value, kValue) != value.size()) {
+    return false;
+  }
+  const HttpField field{line.substr(0, name), Trim(value)};
+  if (!Note(field)) {
+    return false;
+  }
   if (request_.fields.size() == max_fields_) {
     too_many_fields_ = true;
-    error = http::error::header_limit;
-    return;
+    return false;
   }
-  request_.fields.push_back({View(name), View(value)});
-  Seen* seen = nullptr;
-  switch (id) {
-    case FieldId::host:
-      seen = &host_;
-      break;
-    case FieldId::content_length:
-      seen = &content_length_;
-      break;
-    case FieldId::transfer_encoding:
-      seen = &transfer_encoding_;
-      break;
-    case FieldId::expect:
-      seen = &expect_;
-      break;
-    default:
-      return;
-  }
-  ++seen->count;
-  seen->value = View(value);
+  request_.fields.push_back(field);
+  return true;
 }
 
-// The rest never happens: only header blocks of requests are fed.
-void Http1HeaderReader::on_response_impl(int, Text, int, ErrorCode&) {}
-void Http1HeaderReader::on_header_impl(ErrorCode&) {}
-void Http1HeaderReader::on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) {}
-std::size_t Http1HeaderReader::on_body_impl(Text body, ErrorCode&) {
-  return body.size();
+// Keeps what says where the message or the connection ends. False: the field is malformed.
+bool Http1HeaderReader::Note(const HttpField& field) {
+  const auto is = [&](std::string_view name) { return EqualsIgnoreCase(field.name, name); };
+  Seen* seen = nullptr;
+  switch (field.name.size()) {  // No two of these names are of one length.
+    case 4:
+      seen = is("host") ? &host_ : nullptr;
+      break;
+    case 6:
+      seen = is("expect") ? &expect_ : nullptr;
+      break;
+    case 10:
+      return !is("connection") || ReadConnection(field.value);
+    case 14:
+      seen = is("content-length") ? &content_length_ : nullptr;
+      break;
+    case 16:
+      return !is("proxy-connection") || ReadConnection(field.value);
+    case 17:
+      seen = is("transfer-encoding") ? &transfer_encoding_ : nullptr;
+      break;
+    default:
+      break;
+  }
+  if (seen != nullptr) {
+    ++seen->count;
+    seen->value = field.value;
+  }
+  return true;
 }
-void Http1HeaderReader::on_chunk_header_impl(std::uint64_t, Text, ErrorCode&) {}
-std::size_t Http1HeaderReader::on_chunk_body_impl(std::uint64_t, Text body, ErrorCode&) {
-  return body.size();
+
+// A list of tokens, of which some may be empty (RFC 9110, 5.6.1).
+bool Http1HeaderReader::ReadConnection(std::string_view list) {
+  for (;;) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view option = Trim(list.substr(0, comma));
+    if (SpanOf(option, kToken) != option.size()) {
+      return false;
+    }
+    close_ |= EqualsIgnoreCase(option, "close");
+    keep_alive_ |= EqualsIgnoreCase(option, "keep-alive");
+    if (comma == list.size()) {
+      return true;
+    }
+    list.remove_prefix(comma + 1);
+  }
 }
-void Http1HeaderReader::on_finish_impl(ErrorCode&) {}
 
 }  // namespace sluice::wire

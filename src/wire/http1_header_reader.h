@@ -3,21 +3,20 @@
 #include <cstddef>
 #include <string_view>
 
-#include <boost/beast/http/basic_parser.hpp>
-
 #include "wire/http1_request.h"
 
 namespace sluice::wire {
 
-// The grammar of one whole header block (request line, fields, empty line), by Beast. It
-// fills an Http1Request and counts the fields that say where the message ends; what those
-// mean is Http1Parser's to judge. Made anew for each request: Beast's parser has no reset,
-// and its construction costs nothing.
-class Http1HeaderReader final : public boost::beast::http::basic_parser<true> {
+// The grammar of one whole header block (request line, fields, empty line; RFC 9112, 3 and
+// 5). It fills an Http1Request and counts the fields that say where the message ends; what
+// those mean is Http1Parser's to judge. Made anew for each request.
+class Http1HeaderReader {
  public:
-  Http1HeaderReader(Http1Request& request, std::size_t max_fields);
+  Http1HeaderReader(Http1Request& request, std::size_t max_fields)
+      : request_(request), max_fields_(max_fields) {}
 
-  // False: malformed, or too_many_fields() says that.
+  // `block`: lines that each end in CR LF, the last of them empty, the first one in HTTP/1.0 or
+  // HTTP/1.1; no other line feed. False: malformed, or too_many_fields() says that.
   [[nodiscard]] bool Read(std::string_view block);
 
   [[nodiscard]] bool too_many_fields() const { return too_many_fields_; }
@@ -33,24 +32,16 @@ class Http1HeaderReader final : public boost::beast::http::basic_parser<true> {
   [[nodiscard]] const Seen& expect() const { return expect_; }
 
  private:
-  using Verb = boost::beast::http::verb;
-  using FieldId = boost::beast::http::field;
-  using Text = boost::beast::string_view;
-  using ErrorCode = boost::beast::error_code;
-
-  void on_request_impl(Verb verb, Text method, Text target, int version, ErrorCode& error) override;
-  void on_response_impl(int status, Text reason, int version, ErrorCode& error) override;
-  void on_field_impl(FieldId id, Text name, Text value, ErrorCode& error) override;
-  void on_header_impl(ErrorCode& error) override;
-  void on_body_init_impl(const boost::optional<std::uint64_t>& size, ErrorCode& error) override;
-  std::size_t on_body_impl(Text body, ErrorCode& error) override;
-  void on_chunk_header_impl(std::uint64_t size, Text extensions, ErrorCode& error) override;
-  std::size_t on_chunk_body_impl(std::uint64_t left, Text body, ErrorCode& error) override;
-  void on_finish_impl(ErrorCode& error) override;
+  [[nodiscard]] bool ReadRequestLine(std::string_view line);
+  [[nodiscard]] bool ReadField(std::string_view line);
+  [[nodiscard]] bool Note(const HttpField& field);
+  [[nodiscard]] bool ReadConnection(std::string_view list);
 
   Http1Request& request_;
   const std::size_t max_fields_;
   bool too_many_fields_ = false;
+  bool close_ = false;       // Connection: close.
+  bool keep_alive_ = false;  // Connection: keep-alive.
   Seen host_;
   Seen content_length_;
   Seen transfer_encoding_;
