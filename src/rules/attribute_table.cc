@@ -2,6 +2,13 @@
 
 namespace sluice::rules {
 
+namespace {
+
+// As many names are compared faster than one is hashed: most differ in length.
+constexpr std::size_t kFew = 8;
+
+}  // namespace
+
 bool AttributeTable::Declare(const std::string& name, AttributeKind kind) {
   return declared_.try_emplace(name, kind).first->second == kind;
 }
@@ -25,6 +32,14 @@ AttributeId AttributeTable::Intern(std::string_view name) {
 }
 
 std::optional<AttributeId> AttributeTable::Find(std::string_view name) const {
+  if (entries_.size() <= kFew) {
+    for (std::size_t id = 0; id < entries_.size(); ++id) {
+      if (entries_[id].name == name) {
+        return static_cast<AttributeId>(id);
+      }
+    }
+    return std::nullopt;
+  }
   const auto found = ids_.find(name);
   return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
