@@ -12,10 +12,6 @@ namespace {
 
 constexpr Int128 kSecondNs = 1'000'000'000;
 
-Int128 CeilDivide(Int128 value, Int128 by) {
-  return value <= 0 ? 0 : (value - 1) / by + 1;
-}
-
 bool IsShown(const service::RuleDecision& item) {
   return !item.decision.shadow && item.decision.limit != kUnlimited;
 }

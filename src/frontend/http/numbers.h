@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,21 @@ inline void AppendNumber(std::string& out, std::int64_t value) {
   return CeilOf(time, std::chrono::milliseconds(1));
 }
 
+// The least whole number that is not less than value / by; 0 for what is below. `by` > 0.
+// Nearly always both fit 64 bits, where the processor divides by itself.
+[[nodiscard]] constexpr Int128 CeilDivide(Int128 value, Int128 by) {
+  constexpr Int128 kNarrow = std::numeric_limits<std::uint64_t>::max();
+  if (value <= 0) {
+    return 0;
+  }
+  if (value <= kNarrow && by <= kNarrow) {
+    return static_cast<Int128>((static_cast<std::uint64_t>(value) - 1) /
+                               static_cast<std::uint64_t>(by)) +
+           1;
+  }
+  return (value - 1) / by + 1;
+}
+
 // Neither kNever nor kUnknown: a time that can be told.
 [[nodiscard]] constexpr bool IsKnown(Duration wait) {
   return wait < Decision::kUnknown;
@@ -58,7 +74,7 @@ inline void AppendNumber(std::string& out, std::int64_t value) {
   constexpr Int128 kSecond = 1'000'000'000;
   const Int128 at =
       static_cast<Int128>(now.time_since_epoch().count()) + decision.reset_after.count() - kTremble;
-  return static_cast<std::int64_t>(at <= 0 ? 0 : (at - 1) / kSecond + 1);
+  return static_cast<std::int64_t>(CeilDivide(at, kSecond));
 }
 
 }  // namespace sluice::frontend::http
