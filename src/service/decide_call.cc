@@ -1,6 +1,7 @@
 #include "service/decide_call.h"
 
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "service/failure_policy.h"
@@ -61,6 +62,13 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics) {
                        .quota = applied.quota,
                        .cost = applied.cost,
                        .shadow = applied.shadow});
+  }
+  if (checks_.size() > store::kMaxChecksPerCall) {
+    verdict.allowed = false;
+    verdict.request_error = "more than " + std::to_string(store::kMaxChecksPerCall) +
+                            " rules apply to this request: give them a match, or let one replace "
+                            "others";
+    return false;
   }
   answers_.resize(checks_.size());
   asked_.error = store::StoreError::kNone;
