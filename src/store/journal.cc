@@ -2,18 +2,7 @@
 
 #include <cstring>
 
-#include "base/assert.h"
-
 namespace sluice::store {
-
-void Journal::Save(const void* at, std::size_t size) {
-  SLUICE_DCHECK(size <= kMaxSavedBytes);
-  SLUICE_ASSERT(count_ < kJournalRanges);
-  SavedRange& range = record_->ranges[count_++];
-  range.offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - base_);
-  range.size = static_cast<std::uint32_t>(size);
-  std::memcpy(range.bytes.data(), at, size);
-}
 
 int UndoAll(std::span<std::byte> mapping, std::span<JournalRecord> records) {
   for (const JournalRecord& record : records) {

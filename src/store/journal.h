@@ -4,7 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
+
+#include "base/assert.h"
 
 namespace sluice::store {
 
@@ -44,7 +47,14 @@ class Journal {
   Journal(std::byte* base, JournalRecord& record) : base_(base), record_(&record) {}
 
   // Notes `size` bytes (at most kMaxSavedBytes) at `at`, which lies in the mapping.
-  void Save(const void* at, std::size_t size);
+  void Save(const void* at, std::size_t size) {
+    SLUICE_DCHECK(size <= kMaxSavedBytes);
+    SLUICE_ASSERT(count_ < kJournalRanges);
+    SavedRange& range = record_->ranges[count_++];
+    range.offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - base_);
+    range.size = static_cast<std::uint32_t>(size);
+    std::memcpy(range.bytes.data(), at, size);
+  }
   void Publish() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     record_->count.store(count_, std::memory_order_release);

@@ -9,8 +9,8 @@
 
 // From a slot's bytes to the algorithm that they belong to, and back. Pure.
 //
-// To add an algorithm: a case in each function of judge.cc, and list_kind.h if it has
-// entries.
+// To add an algorithm: a case in each function of judge.cc, and in list_kind.h if it has
+// entries, else in decide_one.cc.
 namespace sluice::store {
 
 struct Step {

@@ -4,136 +4,18 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "store/check_steps.h"
 #include "store/judge.h"
-#include "store/list_kind.h"
 
 namespace sluice::store {
 
 namespace {
 
-// How often a request starts again because others took its slots before it had locked them.
-constexpr int kTries = 64;
-
 Decision Unlimited() {
   return {.allowed = true, .limit = kUnlimited, .remaining = kUnlimited};
 }
 
-// When there will be room is not known.
-Decision StoreFull(const core::Quota& quota) {
-  return {.allowed = false,
-          .reason = Reason::kStoreFull,
-          .limit = quota.limit,
-          .remaining = 0,
-          .retry_after = Decision::kUnknown};
-}
-
-SlotArray::Newcomer NewcomerOf(TableCore& core, const Turn& turn, const Check& check,
-                               const Fingerprint& key) {
-  return {.key = key,
-          .rule = core.rules.NumberOf(check.key.rule),
-          .kind = KindOf(check.quota.algorithm),
-          .now = turn.now.line,
-          .owner = turn.owner(),
-          .may_evict = core.when_full == WhenFull::kEvict};
-}
-
-EntryView NoEntries(const TableCore& core) {
-  return {core.blocks, ListState{}, EntryChange{}};
-}
-
-// What a check gets for which there is no room, judged as on a fresh key.
-Decision DecideFull(TableCore& core, const Turn& turn, const Check& check) {
-  if (core.when_full != WhenFull::kAllow) {
-    TableCounters::Add(core.counters.full_denials);
-    return StoreFull(check.quota);
-  }
-  Decision decision =
-      JudgeCheck(check.quota, RawState{}, NoEntries(core), turn.now, check.cost).decision;
-  if (decision.allowed) {
-    TableCounters::Add(core.counters.full_allows);
-    decision.degraded = true;
-  }
-  return decision;
-}
-
-void Charged(const Turn& turn, const Check& check, CheckAnswer& answer) {
-  answer.charged = true;
-  if (check.want_receipt) {
-    answer.receipt = {.charged_at_ns = turn.now.line.time_since_epoch().count(),
-                      .nonce = NextNonce()};
-  }
-}
-
-// Finds the key's slot, or makes it one if `check` may be charged, and locks it. nullptr:
-// it has none; *full says whether it should have.
-Slot* FindAndLock(TableCore& core, const Turn& turn, const Check& check, const Fingerprint& key,
-                  bool wants_slot, bool* full) {
-  for (int i = 0; i < kTries; ++i) {
-    Slot* slot = core.slots.Find(key);
-    if (slot != nullptr) {
-      Lock(*slot, turn.owner());
-    } else if (!wants_slot) {
-      return nullptr;
-    } else {
-      slot = core.slots.Insert(NewcomerOf(core, turn, check, key));
-      if (slot == nullptr) {
-        break;
-      }
-    }
-    if (FingerprintOf(*slot) == key) {
-      return slot;
-    }
-    Unlock(*slot);
-  }
-  *full = wants_slot;
-  return nullptr;
-}
-
 }  // namespace
-
-bool IsPlain(const CheckCall& call) {
-  return call.checks.size() == 1 && call.checks[0].key.formerly.empty() &&
-         !call.checks[0].quota.unlimited && !HasList(KindOf(call.checks[0].quota.algorithm));
-}
-
-void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const Fingerprint& key) {
-  const Check& check = call.checks[0];
-  CheckAnswer& answer = call.answers[0];
-  answer = {};
-  bool full = false;
-  Slot* slot = FindAndLock(core, turn, check, key, !call.peek && WantsSlot(check), &full);
-  if (full) {
-    answer.decision = DecideFull(core, turn, check);
-    answer.decision.shadow = check.shadow;
-    return;
-  }
-  const RawState state = slot == nullptr ? RawState{} : StateOf(*slot);
-  if (call.peek) {
-    answer.decision = JudgePeek(check.quota, state, NoEntries(core), turn.now, check.cost);
-  } else {
-    if (slot != nullptr) {
-      Warm(*slot);  // Also by a denial: a key that is out of quota must not be forgotten.
-    }
-    const Step step = JudgeCheck(check.quota, state, NoEntries(core), turn.now, check.cost);
-    answer.decision = step.decision;
-    if (step.decision.allowed && check.cost.units > 0) {
-      SLUICE_DCHECK(slot != nullptr);
-      const std::uint32_t expiry =
-          ExpirySecond(ExpiryOf(check.quota, step.on_allow, NoEntries(core)), turn.now.line);
-      Journal journal(core.base, core.journal[turn.thread]);
-      journal.Save(&slot->rule, kSlotImageBytes);
-      journal.Publish();
-      slot->state = step.on_allow;
-      slot->expiry.store(expiry, std::memory_order_relaxed);
-      journal.Retire();
-      Charged(turn, check, answer);
-    }
-  }
-  if (slot != nullptr) {
-    Unlock(*slot);
-  }
-  answer.decision.shadow = check.shadow;
-}
 
 void Request::Decide() {
   MakeDrafts();

@@ -11,19 +11,11 @@
 
 namespace sluice::store {
 
-// One request's checks, decided under the locks of all its keys: DecideOne for the plain case,
-// Request for everything, with draft.h for each of its keys.
-//
-// Budget: no allocation, no lock but the slots', no system call, no log. gcra, 1 million
-// keys: 40 ns batched, 110 ns single. Held by bench/table_bench.cc and by
-// tests/unit/store/allocation_test.cc.
+// Budget of every request: no allocation, no lock but the slots', no system call, no log. Held
+// by tests/unit/store/allocation_test.cc.
 
-// Judges the only check of a request on an algorithm without entries, by a key that has no
-// former name. `key` is its fingerprint.
-void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const Fingerprint& key);
-[[nodiscard]] bool IsPlain(const CheckCall& call);
-
-// Judges any request. `keys` are its checks' fingerprints. In its order:
+// Judges any request, with draft.h for each of its keys; decide_one.h is the short way for the
+// plain ones. `keys` are its checks' fingerprints. In its order:
 //   1. find or insert a slot for every key          (no lock held)
 //   2. lock them by address, and see that they are still what they were; else again from 1
 //   3. judge, each check on what the earlier ones would leave

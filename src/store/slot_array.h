@@ -33,6 +33,15 @@ class SlotArray {
     return slots_[static_cast<std::uint64_t>(scaled >> 64U)];
   }
 
+  // Asks for the cache lines that Find will most likely read: at the rated load a key lies two
+  // behind its home on average. Always inline: g++ 12 drops a call that does nothing else.
+  [[gnu::always_inline]] void Prefetch(const Fingerprint& key) const {
+    const Slot* home = &HomeOf(key);
+    __builtin_prefetch(home, 1);
+    __builtin_prefetch(home + 1, 1);
+    __builtin_prefetch(home + 2, 1);
+  }
+
   // The key's slot, not locked; nullptr if it has none.
   [[nodiscard]] Slot* Find(const Fingerprint& key) const {
     Slot* home = &HomeOf(key);

@@ -1,12 +1,12 @@
 #include "store/table.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 
 #include <sys/random.h>
 
 #include "base/assert.h"
+#include "store/decide_one.h"
 #include "store/recovery.h"
 #include "store/request.h"
 
@@ -136,30 +136,37 @@ Table::~Table() {
   leases_->Close();
 }
 
-bool Table::Begin(Turn& turn, StoreCall& call) {
+bool Table::Begin(Turn& turn) {
   const int thread = ThreadNumber(leases_);
-  call.error = thread < 0 ? StoreError::kDidNotRun : StoreError::kNone;
   if (thread < 0) {
     return false;
   }
   turn = {.now = line_.Now(clock_.Read()), .thread = static_cast<std::uint32_t>(thread)};
-  call.now = turn.now.wall;
   return true;
 }
 
+bool Table::Begin(Turn& turn, StoreCall& call) {
+  const bool begun = Begin(turn);
+  call.error = begun ? StoreError::kNone : StoreError::kDidNotRun;
+  call.now = turn.now.wall;
+  return begun;
+}
+
 void Table::CheckMany(std::span<CheckCall* const> batch) {
-  if (batch.empty()) {
-    return;
-  }
+  KeyRoom keys;
   Turn turn;
-  if (Begin(turn, *batch[0])) {
-    for (std::size_t done = 0; done < batch.size();) {
-      done += DecideSome(turn, batch.subspan(done));
+  bool begun = false;
+  for (std::span<CheckCall* const> rest = batch; !rest.empty();) {
+    const std::span<CheckCall* const> some = rest.first(HashSome(rest, keys));
+    if (!begun && !Begin(turn)) {
+      for (CheckCall* call : batch) {
+        call->error = StoreError::kDidNotRun;
+      }
+      break;
     }
-  } else {
-    for (CheckCall* call : batch) {
-      call->error = StoreError::kDidNotRun;
-    }
+    begun = true;  // The clock was read once, and while the first cache lines were under way.
+    DecideSome(turn, some, keys);
+    rest = rest.subspan(some.size());
   }
   for (CheckCall* call : batch) {
     call->OnAnswered();
@@ -167,45 +174,44 @@ void Table::CheckMany(std::span<CheckCall* const> batch) {
 }
 
 // The first calls of `batch` that have kMaxChecksPerCall checks between them: hashes all
-// their keys and asks for their cache lines, then decides one after the other, so that they
-// wait for memory once and not each. Returns how many calls.
-std::size_t Table::DecideSome(const Turn& turn, std::span<CheckCall* const> batch) {
-  std::array<Fingerprint, kMaxChecksPerCall> keys;  // NOLINT: set before it is read.
+// their keys and asks for their cache lines, so that the batch waits for memory once and not
+// each of its calls. Returns how many calls.
+std::size_t Table::HashSome(std::span<CheckCall* const> batch, KeyRoom& keys) const {
   std::size_t count = 0;
   std::size_t calls = 0;
   for (; calls < batch.size(); ++calls) {
     CheckCall& call = *batch[calls];
     SLUICE_ASSERT(call.answers.size() == call.checks.size());
-    call.now = turn.now.wall;
     if (call.checks.size() > kMaxChecksPerCall || call.idempotency != nullptr) {
       call.error = StoreError::kUnsupported;
       continue;
     }
-    if (count + call.checks.size() > keys.size()) {
+    if (count + call.checks.size() > kMaxChecksPerCall) {
       break;
     }
     call.error = StoreError::kNone;
     for (const Check& check : call.checks) {
-      keys[count] = core_.hash.Of(check.key.rule, check.key, check.quota);
-      __builtin_prefetch(&core_.slots.HomeOf(keys[count]), 1);
-      ++count;
-    }
-  }
-  std::size_t at = 0;
-  for (CheckCall* call : batch.first(calls)) {
-    if (call->error == StoreError::kNone) {
-      Decide(turn, *call, std::span(keys).subspan(at, call->checks.size()));
-      at += call->checks.size();
+      const Fingerprint key = core_.hash.Of(check.key.rule, check.key, check.quota);
+      core_.slots.Prefetch(key);
+      keys.keys[count++] = key;
     }
   }
   return calls;
 }
 
-void Table::Decide(const Turn& turn, CheckCall& call, std::span<const Fingerprint> keys) {
-  if (IsPlain(call)) {
-    DecideOne(core_, turn, call, keys[0]);
-  } else if (!call.checks.empty()) {
-    Request(core_, turn, call, keys).Decide();
+void Table::DecideSome(const Turn& turn, std::span<CheckCall* const> calls, const KeyRoom& keys) {
+  const Fingerprint* key = keys.keys;
+  for (CheckCall* call : calls) {
+    call->now = turn.now.wall;
+    if (call->error != StoreError::kNone) {
+      continue;
+    }
+    if (IsPlain(*call)) {
+      DecideOne(core_, turn, *call, *key);
+    } else if (!call->checks.empty()) {
+      Request(core_, turn, *call, {key, call->checks.size()}).Decide();
+    }
+    key += call->checks.size();
   }
 }
 

@@ -36,8 +36,8 @@ inline constexpr std::uint64_t kMostKeys = 200'000'000;
 // receipt is checked for its time only: that it works once is left to the memory for
 // receipts, which is not built yet.
 //
-// Where things are: request.h decides, judge.h calls the algorithms, slot_array.h finds keys,
-// journal.h survives a kill, docs/table-format.md shows the bytes.
+// Where things are: decide_one.h and request.h decide, judge.h calls the algorithms, slot_array.h
+// finds keys, journal.h survives a kill, docs/table-format.md shows the bytes.
 class Table final : public KeyStore {
  public:
   // Everything is allocated and touched here, nothing later. `clock` outlives the table.
@@ -66,10 +66,18 @@ class Table final : public KeyStore {
   Table(Mapping mapping, const TableParts& parts, const TableOptions& options,
         const std::vector<bool>& blocks_in_use, const base::Clock& clock, bool resumed);
 
+  // The fingerprints of some calls' keys. Only what is used of it is ever written: to fill it
+  // first would take as long as a decision.
+  union KeyRoom {
+    KeyRoom() {}  // NOLINT: see above.
+    Fingerprint keys[kMaxChecksPerCall];
+  };
+
   // False, with the call's error set, if the calling thread cannot be served.
   [[nodiscard]] bool Begin(Turn& turn, StoreCall& call);
-  [[nodiscard]] std::size_t DecideSome(const Turn& turn, std::span<CheckCall* const> batch);
-  void Decide(const Turn& turn, CheckCall& call, std::span<const Fingerprint> keys);
+  [[nodiscard]] bool Begin(Turn& turn);
+  [[nodiscard]] std::size_t HashSome(std::span<CheckCall* const> batch, KeyRoom& keys) const;
+  void DecideSome(const Turn& turn, std::span<CheckCall* const> calls, const KeyRoom& keys);
 
   Mapping mapping_;
   TableHeader* header_;

@@ -1,0 +1,121 @@
+#include "store/decide_one.h"
+
+#include <bit>
+
+#include "base/assert.h"
+#include "core/bucket.h"
+#include "core/fixed_window.h"
+#include "core/sliding_window_counter.h"
+#include "store/check_steps.h"
+#include "store/draft.h"
+#include "store/judge.h"
+
+namespace sluice::store {
+
+namespace {
+
+using core::Algorithm;
+
+// Finds the key's slot, or makes it one if its check may be charged, and locks it. nullptr:
+// it has none; *full says whether it should have.
+Slot* FindAndLock(TableCore& core, const Turn& turn, const CheckCall& call, const Fingerprint& key,
+                  bool* full) {
+  const auto wants_slot = [&call] { return !call.peek && WantsSlot(call.checks[0]); };
+  for (int i = 0; i < kTries; ++i) {
+    Slot* slot = core.slots.Find(key);
+    if (slot != nullptr) [[likely]] {
+      Lock(*slot, turn.owner());
+    } else if (!wants_slot()) {
+      return nullptr;
+    } else {
+      slot = core.slots.Insert(NewcomerOf(core, turn, call.checks[0], key));
+      if (slot == nullptr) {
+        break;
+      }
+    }
+    if (FingerprintOf(*slot) == key) [[likely]] {
+      return slot;
+    }
+    Unlock(*slot);
+  }
+  *full = wants_slot();
+  return nullptr;
+}
+
+// Writes what a charge leaves: all of it or, if the process is killed in the middle, nothing.
+void Write(TableCore& core, const Turn& turn, Slot& slot, const RawState& state,
+           TableInstant expiry) {
+  const std::uint32_t second = ExpirySecond(expiry, turn.now.line);
+  Journal journal(core.base, core.journal[turn.thread]);
+  journal.Save(&slot.rule, kSlotImageBytes);
+  journal.Publish();
+  slot.state = state;
+  slot.expiry.store(second, std::memory_order_relaxed);
+  journal.Retire();
+}
+
+// A check whose key has no slot: it finds no room for one, or it changes nothing.
+[[gnu::noinline]] Decision DecideAbsent(TableCore& core, const Turn& turn, const CheckCall& call,
+                                        bool full) {
+  const Check& check = call.checks[0];
+  if (full) {
+    return DecideFull(core, turn, check);
+  }
+  const EntryView no_entries(core.blocks, ListState{}, EntryChange{});
+  return call.peek ? JudgePeek(check.quota, RawState{}, no_entries, turn.now, check.cost)
+                   : JudgeCheck(check.quota, RawState{}, no_entries, turn.now, check.cost).decision;
+}
+
+// Judges by one algorithm. Flat, with the algorithm's steps as part of it: so a bucket's
+// answer and state stay in registers instead of being handed on through memory.
+template <class Core>
+[[gnu::flatten]] void DecideAs(TableCore& core, const Turn& turn, const CheckCall& call,
+                               const Fingerprint& key) {
+  const Check& check = call.checks[0];
+  CheckAnswer& answer = call.answers[0];
+  answer = {};
+  bool full = false;
+  Slot* slot = FindAndLock(core, turn, call, key, &full);
+  if (slot == nullptr) [[unlikely]] {
+    answer.decision = DecideAbsent(core, turn, call, full);
+    answer.decision.shadow = check.shadow;
+    return;
+  }
+  const auto state = std::bit_cast<typename Core::State>(StateOf(*slot));
+  if (call.peek) [[unlikely]] {
+    answer.decision = Core::Peek(check.quota, state, turn.now, check.cost).decision;
+  } else {
+    Warm(*slot);  // Also by a denial: a key that is out of quota must not be forgotten.
+    const auto outcome = Core::Check(check.quota, state, turn.now, check.cost);
+    answer.decision = outcome.decision;
+    if (outcome.decision.allowed && check.cost.units > 0) {
+      Write(core, turn, *slot, std::bit_cast<RawState>(outcome.on_allow),
+            Core::Expiry(check.quota, outcome.on_allow));
+      Charged(turn, check, answer);
+    }
+  }
+  Unlock(*slot);
+  answer.decision.shadow = check.shadow;
+}
+
+}  // namespace
+
+void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const Fingerprint& key) {
+  switch (call.checks[0].quota.algorithm) {
+    case Algorithm::kTokenBucket:
+    case Algorithm::kGcra:
+    case Algorithm::kLeakyBucket:
+      return DecideAs<core::Bucket<TableTimeline>>(core, turn, call, key);
+    case Algorithm::kFixedWindow:
+      return DecideAs<core::FixedWindow<TableTimeline>>(core, turn, call, key);
+    case Algorithm::kSlidingWindowCounter:
+      return DecideAs<core::SlidingWindowCounter<TableTimeline>>(core, turn, call, key);
+    case Algorithm::kConcurrency:
+    case Algorithm::kSlidingWindowLog:
+    case Algorithm::kSlidingWindow:
+      break;
+  }
+  SLUICE_ASSERT(false);  // Has entries: not plain.
+}
+
+}  // namespace sluice::store
