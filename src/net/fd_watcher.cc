@@ -13,7 +13,7 @@ struct FdWatcher::State : std::enable_shared_from_this<FdWatcher::State> {
   State(EventLoop& loop, int fd, std::function<void()> on_readable_in)
       : on_readable(std::move(on_readable_in)), descriptor(loop.context(), fd) {
     boost::system::error_code ignored;
-    descriptor.non_blocking(true, ignored);
+    (void)descriptor.non_blocking(true, ignored);
   }
 
   void Wait() {
@@ -40,7 +40,7 @@ FdWatcher::FdWatcher(EventLoop& loop, int fd, std::function<void()> on_readable)
 
 FdWatcher::~FdWatcher() {
   boost::system::error_code ignored;
-  state_->descriptor.close(ignored);
+  (void)state_->descriptor.close(ignored);
 }
 
 int FdWatcher::fd() const {
