@@ -33,7 +33,7 @@ struct DoorSettings {
   // A client that does not know yet that we stop may be about to send its next request, and
   // a connection closed under it would lose that: what comes within this time is answered.
   Duration drain_grace = std::chrono::milliseconds(500);
-  Duration longest_wait = std::chrono::seconds(60);    // Above it "wait": true is not held.
+  Duration longest_wait = std::chrono::seconds(60);  // Above it "wait": true is not held.
 };
 
 }  // namespace sluice::frontend::http
