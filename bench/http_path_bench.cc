@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,28 +23,9 @@
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "store/table.h"
+#include "support/counted_new.h"
 #include "wire/check_json.h"
 #include "wire/http1_parser.h"
-
-namespace {
-std::size_t allocations = 0;
-}  // namespace
-
-// NOLINTBEGIN. Not inlined: GCC would see free() given what new returned.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-// NOLINTEND
 
 namespace sluice::frontend::http {
 namespace {
@@ -122,7 +102,7 @@ class Wire final : public net::Transport {
 };
 
 // Requests and allocations of the timed part, by request.
-void Report(benchmark::State& state, std::int64_t depth, std::size_t allocated) {
+void Report(benchmark::State& state, std::int64_t depth, std::int64_t allocated) {
   const auto requests = static_cast<double>(state.iterations() * depth);
   state.SetItemsProcessed(state.iterations() * depth);
   state.counters["allocs"] = static_cast<double>(allocated) / requests;
@@ -154,12 +134,12 @@ void Door(benchmark::State& state) {
     state.SkipWithError("the check should be allowed");
     return;
   }
-  const std::size_t before = allocations;
+  const std::int64_t before = support::AllocationsOfThisThread();
   std::size_t at = 0;
   for (auto _ : state) {
     wire.TakeTurn(turns[at++ % kTurns]);
   }
-  Report(state, state.range(0), allocations - before);
+  Report(state, state.range(0), support::AllocationsOfThisThread() - before);
 }
 
 void Parse(benchmark::State& state) {
@@ -168,13 +148,13 @@ void Parse(benchmark::State& state) {
   parser.Append(turns[0]);
   while (parser.Next() == wire::Http1Parser::Event::kRequest) {
   }
-  const std::size_t before = allocations;
+  const std::int64_t before = support::AllocationsOfThisThread();
   for (auto _ : state) {
     parser.Append(turns[0]);
     while (parser.Next() == wire::Http1Parser::Event::kRequest) {
     }
   }
-  Report(state, state.range(0), allocations - before);
+  Report(state, state.range(0), support::AllocationsOfThisThread() - before);
 }
 
 void Json(benchmark::State& state) {
@@ -182,11 +162,11 @@ void Json(benchmark::State& state) {
   const std::string request = RequestOf(42);
   const std::string_view body = std::string_view(request).substr(request.find('{'));
   (void)json.Parse(body);
-  const std::size_t before = allocations;
+  const std::int64_t before = support::AllocationsOfThisThread();
   for (auto _ : state) {
     benchmark::DoNotOptimize(json.Parse(body).has_value());
   }
-  Report(state, 1, allocations - before);
+  Report(state, 1, support::AllocationsOfThisThread() - before);
 }
 
 void Match(benchmark::State& state) {
@@ -197,11 +177,11 @@ void Match(benchmark::State& state) {
   rules::Matches matches;
   const rules::ModeOverrides modes;
   (void)set->Match(attributes, Cost{1}, modes, matches);
-  const std::size_t before = allocations;
+  const std::int64_t before = support::AllocationsOfThisThread();
   for (auto _ : state) {
     benchmark::DoNotOptimize(set->Match(attributes, Cost{1}, modes, matches).has_value());
   }
-  Report(state, 1, allocations - before);
+  Report(state, 1, support::AllocationsOfThisThread() - before);
 }
 
 BENCHMARK(Door)->Arg(1)->Arg(16);

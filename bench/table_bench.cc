@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <random>
 #include <string>
 #include <string_view>
@@ -24,26 +23,7 @@
 #include "base/clock.h"
 #include "core/bucket.h"
 #include "store/table.h"
-
-namespace {
-thread_local long allocations = 0;
-}  // namespace
-
-// Every allocation of this program is counted, by thread.
-void* operator new(std::size_t size) {
-  ++allocations;
-  void* p = std::malloc(size);
-  if (p == nullptr) {
-    std::abort();
-  }
-  return p;
-}
-void operator delete(void* p) noexcept {
-  std::free(p);
-}
-void operator delete(void* p, std::size_t /*size*/) noexcept {
-  std::free(p);
-}
+#include "support/counted_new.h"
 
 namespace sluice::store {
 namespace {
@@ -215,7 +195,7 @@ void BmTable(benchmark::State& state) {
   } else {
     (void)table->Sweep();  // Takes a lease, and no hold.
   }
-  const long allocated = allocations;
+  const std::int64_t allocated = support::AllocationsOfThisThread();
   for (auto _ : state) {
     for (std::size_t done = 0; done < kBatch; done += n) {
       calls.Ask(*table, load, next, n);
@@ -227,7 +207,7 @@ void BmTable(benchmark::State& state) {
       }
     }
   }
-  if (allocations != allocated) {
+  if (support::AllocationsOfThisThread() != allocated) {
     state.SkipWithError("a decision has allocated memory");
   }
   const auto checks = static_cast<double>(state.iterations()) * static_cast<double>(kBatch);

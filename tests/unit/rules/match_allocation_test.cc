@@ -1,30 +1,10 @@
-#include <atomic>
-#include <cstddef>
-#include <cstdlib>
-#include <new>
+#include <cstdint>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "support/counted_new.h"
 #include "unit/rules/rules_fixture.h"
-
-namespace {
-std::atomic<long> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  std::abort();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
 
 namespace sluice::rules {
 namespace {
@@ -55,12 +35,12 @@ TEST(MatchAllocationTest, AWarmRoomAllocatesNothing) {
     ASSERT_TRUE(built.set->Match(request.get(), {}, modes, matches).has_value());
   }
   ASSERT_EQ(matches.applied().size(), 7U);
-  const long before = allocations.load();
+  const std::int64_t before = support::AllocationsOfThisThread();
   bool good = true;
   for (int i = 0; i < 100; ++i) {
     good &= built.set->Match(request.get(), {}, modes, matches).has_value();
   }
-  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(support::AllocationsOfThisThread(), before);
   EXPECT_TRUE(good);
 }
 

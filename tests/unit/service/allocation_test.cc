@@ -1,31 +1,10 @@
 #include <array>
-#include <cstdlib>
-#include <new>
+#include <cstdint>
 
 #include <gtest/gtest.h>
 
+#include "support/counted_new.h"
 #include "unit/service/service_fixture.h"
-
-// Counts what this program allocates: the decision path is to allocate nothing once warm.
-namespace {
-thread_local std::size_t allocations = 0;
-}  // namespace
-
-// NOLINTBEGIN
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-// NOLINTEND
 
 namespace sluice::service {
 namespace {
@@ -63,11 +42,11 @@ TEST(AllocationTest, ADecisionAllocatesNothingOnceWarm) {
   service.Decide(batch);
   service.Decide(batch);
 
-  const std::size_t before = allocations;
+  const std::int64_t before = support::AllocationsOfThisThread();
   for (int i = 0; i < 1'000; ++i) {
     service.Decide(batch);
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(support::AllocationsOfThisThread(), before);
 }
 
 }  // namespace

@@ -1,35 +1,14 @@
 #include <array>
-#include <atomic>
-#include <cstdlib>
+#include <cstdint>
 #include <memory>
-#include <new>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "store/table.h"
+#include "support/counted_new.h"
 #include "support/manual_clock.h"
 #include "support/store_calls.h"
-
-namespace {
-std::atomic<long> allocations{0};
-}  // namespace
-
-// Every allocation of this program is counted.
-void* operator new(std::size_t size) {
-  ++allocations;
-  void* p = std::malloc(size);
-  if (p == nullptr) {
-    std::abort();
-  }
-  return p;
-}
-void operator delete(void* p) noexcept {
-  std::free(p);
-}
-void operator delete(void* p, std::size_t /*size*/) noexcept {
-  std::free(p);
-}
 
 namespace sluice::store {
 namespace {
@@ -58,14 +37,14 @@ TEST_P(AllocationTest, ADecisionAllocatesNothing) {
   release.quota = quota;
   const std::array<CheckCall*, 2> batch{&one, &two};
   table->CheckMany(batch);  // The thread's lease, once.
-  const long before = allocations;
+  const std::int64_t before = support::AllocationsOfThisThread();
   for (int i = 0; i < 500; ++i) {
     table->CheckMany(batch);
     release.hold = one.own_answers[0].hold;
     table->Release(release);
     clock.Advance(std::chrono::milliseconds(7));
   }
-  EXPECT_EQ(allocations - before, 0);
+  EXPECT_EQ(support::AllocationsOfThisThread() - before, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(
