@@ -1,13 +1,11 @@
-#include <chrono>
-#include <cstdio>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "answer_text.h"
+#include "ask_daemon.h"
 #include "command_line.h"
 #include "exit_code.h"
-#include "net/http_client.h"
 #include "wire/url.h"
 
 namespace sluice::app {
@@ -33,24 +31,7 @@ int Status(const StatusOptions& options) {
     target += '=';
     wire::AppendPercentEncoded(target, attribute.value);
   }
-  const auto server = net::ParseHttpUrl(options.server);
-  if (!server) {
-    std::fprintf(stderr, "sluice: %s\n", server.error().Text().c_str());
-    return kExitError;
-  }
-  const auto reply = net::CallHttp(*server, {.target = target});
-  if (!reply) {
-    std::fprintf(stderr, "sluice: %s\n", reply.error().Text().c_str());
-    return kExitError;
-  }
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  const auto answer = TellAnswer(reply->body, now);
-  if (!answer) {
-    std::fprintf(stderr, "sluice: %s\n", TellProblem(reply->status, reply->body).c_str());
-    return kExitError;
-  }
-  std::printf("%s", options.json ? (reply->body + '\n').c_str() : answer->text.c_str());
-  return answer->allowed ? kExitOk : kExitNo;
+  return AskDaemon(options.server, {.target = target}, options.json);
 }
 
 }  // namespace
