@@ -14,10 +14,6 @@ namespace {
 constexpr int kFewLooks = 10;
 constexpr int kMostLooks = 64;
 
-bool IsLive(const Slot& slot, std::uint32_t second) {
-  return slot.expiry.load(std::memory_order_relaxed) > second && slot.state != RawState{};
-}
-
 BlockKind BlocksOfCheck(const Check& check) {
   return BlocksOf(KindOf(check.quota.algorithm));
 }
@@ -57,7 +53,6 @@ bool WantsSlot(const Check& check) {
 }
 
 void Draft::Load(TableCore& core, const Turn& turn, bool peek) {
-  const std::uint32_t second = NowSecond(turn.now.line);
   if (check->quota.algorithm == core::Algorithm::kConcurrency) {
     for (Slot* held : {slot, former}) {
       if (held != nullptr && StateOf(*held) != RawState{}) {
@@ -65,8 +60,11 @@ void Draft::Load(TableCore& core, const Turn& turn, bool peek) {
       }
     }
   }
-  const bool has_own = slot != nullptr && IsLive(*slot, second);
-  moved = !has_own && former != nullptr && IsLive(*former, second);
+  const auto counts = [&](const Slot* at) {
+    return at != nullptr && Counts(check->quota, StateOf(*at), core.blocks, turn.now.line);
+  };
+  const bool has_own = counts(slot);
+  moved = !has_own && counts(former);
   if (moved) {
     if (slot != nullptr) {
       core.slots.Clear(*slot);  // What it had is over; its blocks must not be lost.

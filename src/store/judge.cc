@@ -9,6 +9,7 @@
 #include "core/sliding_window.h"
 #include "core/sliding_window_counter.h"
 #include "core/sliding_window_log.h"
+#include "store/list_kind.h"
 
 namespace sluice::store {
 
@@ -155,6 +156,12 @@ TableInstant ExpiryOf(const Quota& quota, const RawState& state, const EntryView
   }
   SLUICE_ASSERT(false);
   return {};
+}
+
+bool Counts(const Quota& quota, const RawState& state, const BlockPool& blocks, TableInstant now) {
+  const bool entries = BlocksOf(KindOf(quota.algorithm)) == BlockKind::kEntries;
+  const EntryView view(blocks, entries ? std::bit_cast<ListState>(state) : ListState{}, {});
+  return ExpiryOf(quota, state, view) > now;
 }
 
 }  // namespace sluice::store

@@ -39,4 +39,8 @@ struct RefundStep {
 [[nodiscard]] TableInstant ExpiryOf(const core::Quota& quota, const RawState& state,
                                     const EntryView& entries);
 
+// Whether `state` still counts at `now`, to the nanosecond: a slot's own expiry is rounded up.
+[[nodiscard]] bool Counts(const core::Quota& quota, const RawState& state, const BlockPool& blocks,
+                          TableInstant now);
+
 }  // namespace sluice::store

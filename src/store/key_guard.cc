@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "store/judge.h"
+
 namespace sluice::store {
 
 KeyGuard::KeyGuard(TableCore& core, const Turn& turn, const core::KeyView& key,
                    const core::Quota& quota)
-    : turn_(turn) {
+    : core_(core), turn_(turn), quota_(quota) {
   const Fingerprint own = core.hash.Of(key.rule, key, quota);
   Fingerprint former;
   const bool has_former = !key.formerly.empty() && key.formerly != key.rule;
@@ -50,10 +52,9 @@ void KeyGuard::Release() {
   former_ = nullptr;
 }
 
-Slot* KeyGuard::live() const {
-  const std::uint32_t second = NowSecond(turn_.now.line);
+Slot* KeyGuard::Live() const {
   for (Slot* slot : {own_, former_}) {
-    if (slot != nullptr && slot->expiry.load(std::memory_order_relaxed) > second) {
+    if (slot != nullptr && Counts(quota_, StateOf(*slot), core_.blocks, turn_.now.line)) {
       return slot;
     }
   }

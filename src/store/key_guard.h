@@ -17,7 +17,7 @@ class KeyGuard {
   ~KeyGuard();
 
   // Where the key's state is; nullptr if it is fresh.
-  [[nodiscard]] Slot* live() const;
+  [[nodiscard]] Slot* Live() const;
   [[nodiscard]] Slot* own() const { return own_; }
   [[nodiscard]] Slot* former() const { return former_; }
 
@@ -25,7 +25,9 @@ class KeyGuard {
   [[nodiscard]] bool TryBoth(TableCore& core, const Fingerprint& key, const Fingerprint* former);
   void Release();
 
+  const TableCore& core_;
   const Turn& turn_;
+  const core::Quota& quota_;
   Slot* own_ = nullptr;
   Slot* former_ = nullptr;
 };

@@ -109,7 +109,7 @@ void RefundKey(TableCore& core, const Turn& turn, const RefundCall& call) {
     }
   }
   const KeyGuard guard(core, turn, call.key, call.quota);
-  Slot* slot = guard.live();
+  Slot* slot = guard.Live();
   if (slot == nullptr) {
     return;
   }

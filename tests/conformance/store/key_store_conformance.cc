@@ -9,6 +9,7 @@ namespace sluice::conformance {
 
 using core::Algorithm;
 using core::Quota;
+using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using store::Atomicity;
@@ -507,6 +508,26 @@ TEST_P(KeyStoreConformance, FormerlyMovesTheStateAtTheFirstCharge) {
     EXPECT_EQ(Drain(new_key, quota, 100), 7);
     Reset(new_key, quota);
     EXPECT_EQ(Drain(new_key, quota, 100), 20);
+  }
+}
+
+TEST_P(KeyStoreConformance, AStateThatIsOverDoesNotHideTheFormerIdsOne) {
+  for (const Algorithm algorithm : {Algorithm::kGcra, Algorithm::kSlidingWindowLog}) {
+    SCOPED_TRACE(core::NameOf(algorithm));
+    const OwnedKey old_key("h", "old");
+    const OwnedKey new_key("h", "new", "old");
+    const OwnedKey new_alone("h", "new");
+    const Quota quota = QuotaOf(algorithm, 20);
+    fixture_->Advance(milliseconds(300));  // Stores may round what they forget by to seconds.
+    const Duration over = Ask(new_alone, quota).decision.reset_after;
+    fixture_->Advance(over - milliseconds(1));
+    EXPECT_EQ(Drain(old_key, quota, 12), 12);
+    fixture_->Advance(milliseconds(1));
+    EXPECT_EQ(Ask(new_key, quota, 0, true).decision.remaining, 8);
+    Refund(new_key, quota, 2);
+    EXPECT_EQ(Ask(new_key, quota, 0, true).decision.remaining, 10);
+    EXPECT_EQ(Ask(new_key, quota).decision.remaining, 9);
+    EXPECT_EQ(Ask(new_alone, quota, 0, true).decision.remaining, 9);
   }
 }
 
