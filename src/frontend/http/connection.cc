@@ -231,8 +231,8 @@ Connection::Awaiting Connection::WhatIsAwaited() const {
   if (ending_) {
     return Awaiting::kEnd;
   }
-  if (!reading_) {
-    return Awaiting::kNothing;
+  if (!reading_ || last_taken_) {
+    return Awaiting::kNothing;  // Behind the last request nothing is due, be it cut off midway.
   }
   switch (parser_.phase()) {
     case Phase::kHeader:

@@ -295,6 +295,18 @@ TEST_F(SlowClientTest, GetsA408ForABodyThatDoesNotEnd) {
   EXPECT_TRUE(store_.pending.empty());
 }
 
+TEST_F(SlowClientTest, GetsOne408HoweverSlowlyItReadsThat) {
+  MakeDoor({.body_timeout = kSoon, .linger = kSoon});
+  const auto client = Connect();
+  client->HoldWrites(true);
+  const std::string request = CheckOf(1);
+  client->Send(request.substr(0, request.size() - 3));
+  net::Timer later([&] { client->HoldWrites(false); });
+  loop_.ArmAfter(later, std::chrono::milliseconds(300));  // Several timer ticks after the 408.
+  RunUntilClosed(*client);
+  EXPECT_THAT(StatusesIn(client->received()), ElementsAre(408));
+}
+
 TEST_F(SlowClientTest, IsClosedWithoutAWordWhenIdle) {
   MakeDoor({.idle_timeout = kSoon});
   const auto client = Connect();
