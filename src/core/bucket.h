@@ -172,40 +172,41 @@ class Bucket {
     return static_cast<Units>(FloorDivide(cap - owed, Positive(quota.window.count())));
   }
 
+  // One way out, and no part of the answer in memory until then: the compiler keeps all of it in
+  // registers.
   template <Verb kVerb>
   static Outcome<State> Judge(const Quota& quota, const State& state, const Now& now, Cost cost) {
     if (quota.unlimited) {
       return {UnlimitedDecision(), state, state};
     }
     const Seen seen = See(quota, state, now.line.time_since_epoch().count());
-    Outcome<State> outcome{.decision = {}, .on_allow = seen.state, .on_deny = seen.state};
-    Decision& decision = outcome.decision;
-    decision.limit = quota.limit;
-
     const U128 cap = TimesWindow(quota, quota.limit);
     const U128 owed_after = seen.owed + TimesWindow(quota, cost.units);
     const Reason never = ReasonForNever(quota.rate == 0 ? 0 : quota.limit, cost);
+    const bool fits = owed_after <= cap || cost.units == 0;
+    const bool allowed = never == Reason::kNone && fits;
+
+    std::int64_t retry_after = 0;
     if (never != Reason::kNone) {
-      Deny(decision, never, Decision::kNever);
-    } else if (owed_after > cap && cost.units > 0) {
-      Deny(decision, Reason::kQuotaExceeded,
-           Duration(DrainTime(quota, owed_after - cap, seen.until_expiry)));
-    } else {
-      decision.allowed = true;
-      if (quota.shape) {
-        decision.wait = Duration(DrainTime(quota, seen.owed, seen.until_expiry));
-      }
-      if (kVerb == Verb::kCheck && cost.units > 0) {
-        const std::int64_t drain = DrainTime(quota, owed_after, kLongestWaitNs);
-        outcome.on_allow = StateOwing(owed_after, seen.now, Plus(seen.now, drain));
-        decision.remaining = RemainingOf(quota, cap, owed_after);
-        decision.reset_after = Duration(drain);
-        return outcome;
-      }
+      retry_after = Decision::kNever.count();
+    } else if (!fits) {
+      retry_after = DrainTime(quota, owed_after - cap, seen.until_expiry);
     }
-    decision.remaining = RemainingOf(quota, cap, seen.owed);
-    decision.reset_after = Duration(DrainTime(quota, seen.owed, seen.until_expiry));
-    return outcome;
+    const bool queues = allowed && quota.shape;
+    const std::int64_t wait = queues ? DrainTime(quota, seen.owed, seen.until_expiry) : 0;
+
+    const bool charges = kVerb == Verb::kCheck && allowed && cost.units > 0;
+    const U128 owed = charges ? owed_after : seen.owed;
+    const std::int64_t drain = DrainTime(quota, owed, charges ? kLongestWaitNs : seen.until_expiry);
+    return {.decision = {.allowed = allowed,
+                         .reason = fits || never != Reason::kNone ? never : Reason::kQuotaExceeded,
+                         .limit = quota.limit,
+                         .remaining = RemainingOf(quota, cap, owed),
+                         .retry_after = Duration(retry_after),
+                         .reset_after = Duration(drain),
+                         .wait = Duration(wait)},
+            .on_allow = charges ? StateOwing(owed, seen.now, Plus(seen.now, drain)) : seen.state,
+            .on_deny = seen.state};
   }
 };
 
