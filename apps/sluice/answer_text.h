@@ -14,7 +14,7 @@ struct AnswerText {
 };
 
 // `now`: Unix seconds, to say when a limit resets. Errors: not the JSON of an answer.
-[[nodiscard]] Result<AnswerText> TellAnswer(const std::string& json, std::int64_t now);
+[[nodiscard]] Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now);
 
 // What a problem+json says, or the text itself if it is none.
 [[nodiscard]] std::string TellProblem(int status, const std::string& body);

@@ -61,21 +61,29 @@ const std::optional<IpAddress>& BoundAttribute::address() const {
 }
 
 std::string_view BoundAttribute::text() const {
-  if (!kind_->is_ip() || !address().has_value()) {
+  if (!kind_->is_ip()) {
+    return value_;
+  }
+  const auto& known = address();
+  if (!known.has_value()) {
     return value_;
   }
   if (text_.size == 0) {
-    text_ = address_->Text();
+    text_ = known->Text();
   }
   return text_.view();
 }
 
 std::string_view BoundAttribute::key_text() const {
-  if (!kind_->is_ip() || !address().has_value()) {
+  if (!kind_->is_ip()) {
+    return value_;
+  }
+  const auto& known = address();
+  if (!known.has_value()) {
     return value_;
   }
   if (key_text_.size == 0) {
-    key_text_ = kind_->grouping.KeyText(*address_);
+    key_text_ = kind_->grouping.KeyText(*known);
   }
   return key_text_.view();
 }

@@ -23,7 +23,8 @@ bool Pattern::Holds(const BoundAttribute& value) const {
     case Kind::kCidr:
       break;
   }
-  return value.address().has_value() && cidr.Contains(*value.address());
+  const auto& address = value.address();
+  return address.has_value() && cidr.Contains(*address);
 }
 
 bool Pattern::Covers(const Pattern& other) const {

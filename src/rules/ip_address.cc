@@ -105,7 +105,7 @@ std::optional<IpPrefix> IpPrefix::Parse(std::string_view text) {
     }
   }
   if (v6 && prefix.length >= kMappedBits) {
-    if (const auto v4 = ParseBare(address_text, true, true); !v4->v6) {
+    if (const auto v4 = ParseBare(address_text, true, true); v4 && !v4->v6) {
       return IpPrefix{*v4, prefix.length - kMappedBits};
     }
   }

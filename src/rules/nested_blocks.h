@@ -51,7 +51,7 @@ class NestedBlocks {
 
   // Calls found(rule) for every rule of every block that contains `value`.
   template <class Found>
-  void Find(const Query& value, Found&& found) const {
+  void Find(const Query& value, const Found& found) const {
     const auto after =
         std::upper_bound(entries_.begin(), entries_.end(), value,
                          [](const Query& q, const Entry& entry) { return q < entry.block; });
@@ -71,7 +71,7 @@ class NestedBlocks {
  private:
   struct Entry {
     Block block;
-    int outer;  // The smallest block around this one; -1 if none.
+    int outer = -1;  // The smallest block around this one; -1 if none.
     std::vector<std::uint32_t> rules;
   };
   std::vector<Entry> entries_;

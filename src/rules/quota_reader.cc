@@ -93,11 +93,12 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
     return std::nullopt;
   }
   const auto index = ReadWord(*word, "algorithm", kAlgorithms, report_);
-  if (!index.has_value()) {
+  const auto algorithm = index ? core::AlgorithmNamed(kAlgorithms[*index]) : std::nullopt;
+  if (!algorithm.has_value()) {
     return std::nullopt;
   }
   core::Quota quota;
-  quota.algorithm = *core::AlgorithmNamed(kAlgorithms[*index]);
+  quota.algorithm = *algorithm;
   RejectForeign(rule, quota.algorithm);
   const Stated stated = ReadStated(rule, quota.algorithm);
   ReadWindow(rule, quota);

@@ -23,7 +23,7 @@ class RegexIndex {
 
   // Calls found(rule); a rule may be found more than once. `scratch` is reused room.
   template <class Found>
-  void Find(std::string_view value, std::vector<int>& scratch, Found&& found) const {
+  void Find(std::string_view value, std::vector<int>& scratch, const Found& found) const {
     if (entries_.empty()) {
       return;
     }

@@ -98,15 +98,15 @@ void RuleIndex::File(const Condition& condition, std::uint32_t rule) {
 }
 
 void RuleIndex::Find(const BoundRequest& request, Candidates& found) const {
-  if (found.seen.size() < rule_count_) {
-    found.seen.resize(rule_count_);
+  if (found.seen_.size() < rule_count_) {
+    found.seen_.resize(rule_count_);
   }
-  ++found.lookup;
+  ++found.lookup_;
   found.rules.clear();
   found.keyless.clear();
   const auto add = [&](std::uint32_t rule) {
-    if (found.seen[rule] != found.lookup) {
-      found.seen[rule] = found.lookup;
+    if (found.seen_[rule] != found.lookup_) {
+      found.seen_[rule] = found.lookup_;
       found.rules.push_back(rule);
     }
   };
@@ -121,10 +121,12 @@ void RuleIndex::Find(const BoundRequest& request, Candidates& found) const {
     if (!index.prefixes.empty()) {
       index.prefixes.Find(value.text(), add);
     }
-    if (!index.blocks.empty() && value.address().has_value()) {
-      index.blocks.Find({*value.address(), value.address()->bits()}, add);
+    if (!index.blocks.empty()) {
+      if (const auto& address = value.address(); address.has_value()) {
+        index.blocks.Find({*address, address->bits()}, add);
+      }
     }
-    index.regexes.Find(value.text(), found.regexes, add);
+    index.regexes.Find(value.text(), found.regexes_, add);
   }
   for (const KeyGroup& group : groups_) {
     const bool lacks =

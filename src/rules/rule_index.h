@@ -21,9 +21,9 @@ struct Candidates {
 
  private:
   friend class RuleIndex;
-  std::vector<std::uint64_t> seen;  // By rule: the look-up that last found it.
-  std::uint64_t lookup = 0;
-  std::vector<int> regexes;
+  std::vector<std::uint64_t> seen_;  // By rule: the look-up that last found it.
+  std::uint64_t lookup_ = 0;
+  std::vector<int> regexes_;
 };
 
 // Finds the rules that may apply to a request without going through all.
@@ -34,6 +34,7 @@ struct Candidates {
 // their keys need.
 class RuleIndex {
  public:
+  RuleIndex() = default;  // Of no rules.
   RuleIndex(std::span<const Rule> rules, std::span<const CompiledRule> compiled,
             std::size_t attribute_count);
 
@@ -57,7 +58,7 @@ class RuleIndex {
 
   std::vector<AttributeIndex> attributes_;  // By AttributeId.
   std::vector<KeyGroup> groups_;
-  std::size_t rule_count_;
+  std::size_t rule_count_ = 0;
 };
 
 }  // namespace sluice::rules

@@ -179,7 +179,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
   }
 
   // First which rules hold, for that decides what is replaced.
-  index.lookup->Find(room.request, room.candidates);
+  index.lookup.Find(room.request, room.candidates);
   if (room.replaced.size() < index.rules.size()) {
     room.replaced.resize(index.rules.size());
   }

@@ -33,7 +33,7 @@ class RuleSetBuilder {
     }
     WarnOfMutualReplacement();
     NoteReaders();
-    index_->lookup.emplace(index_->rules, index_->compiled, index_->attributes.size());
+    index_->lookup = RuleIndex(index_->rules, index_->compiled, index_->attributes.size());
     if (running_ != nullptr) {
       WarnOfFreshStarts();
     }

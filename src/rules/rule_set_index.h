@@ -18,7 +18,7 @@ struct RuleSet::Index {
   std::vector<Rule> rules;  // By number.
   std::vector<CompiledRule> compiled;
   TextMap<std::uint32_t> by_id;
-  std::optional<RuleIndex> lookup;
+  RuleIndex lookup;
   std::vector<AttributeId> addresses;               // The attributes of type ip.
   std::vector<std::vector<std::uint32_t>> readers;  // By AttributeId: whose match or key reads it.
 };
