@@ -1,0 +1,352 @@
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/table.h"
+#include "support/manual_clock.h"
+#include "support/store_calls.h"
+
+// A process decides on several threads as fast as it can and is killed at a random instant, its
+// opening of the table included, hundreds of times. It notes in shared memory what it is about
+// to ask and what was answered; whoever opens the table next must find exactly that: every
+// answered charge, at most one more a thread (of which the answer never left), each request
+// whole, each hold that was handed out, and in the end nothing left behind.
+namespace sluice::store {
+namespace {
+
+using core::Algorithm;
+using support::OwnedCheckCall;
+using support::OwnedKey;
+
+constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
+                                 Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
+                                 Algorithm::kTokenBucket,          Algorithm::kGcra,
+                                 Algorithm::kLeakyBucket};
+constexpr int kThreads = 3;
+constexpr int kGroups = 4;
+constexpr int kKillsAnEpoch = 50;
+// No more than a unit comes back to a bucket of that size while an epoch's nanoseconds pass.
+constexpr Units kWide = 1'000'000;
+constexpr Units kTight = 40;
+constexpr int kHoldsKept = 48;
+constexpr Duration kWindow = std::chrono::hours(1);
+
+core::Quota QuotaOf(Algorithm algorithm, Units limit) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = limit;
+  quota.rate = core::IsBucket(algorithm) ? limit : 0;
+  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
+  quota.window = kWindow;
+  return quota;
+}
+
+// Units about to be charged to one key or group of keys, and those answered. In shared memory.
+struct Account {
+  std::atomic<Units> begun{0};
+  std::atomic<Units> answered{0};
+
+  void Settle(Units used) {
+    begun = used;
+    answered = used;
+  }
+};
+
+struct KeptHold {
+  HoldId id = 0;
+  int group = 0;
+  Units units = 0;
+};
+
+// What one thread holds. The last is added before it counts and stops counting before it is
+// given back; `releasing` may or may not be there any more.
+struct KeptHolds {
+  std::array<KeptHold, kHoldsKept> holds{};
+  std::atomic<int> count{0};
+  KeptHold releasing{};
+};
+
+// What outlives a killed child.
+struct Ledger {
+  support::ManualClock clock;
+  std::array<Account, kGroups> groups;  // All rules move together.
+  std::array<std::array<Account, kAlgorithms.size()>, 2>
+      alone;                              // One check a request: wide, tight.
+  std::array<Account, kGroups> acquired;  // Units of holds.
+  std::array<KeptHolds, kThreads> kept;
+  std::atomic<std::int64_t> requests{0};
+};
+
+class KillProperty : public ::testing::Test {
+ protected:
+  KillProperty()
+      : path_("/dev/shm/sluice_kill_" + std::to_string(getpid())),
+        ledger_(new(mmap(nullptr, sizeof(Ledger), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Ledger) {
+    std::filesystem::remove(path_);
+  }
+  ~KillProperty() override {
+    munmap(ledger_, sizeof(Ledger));
+    std::filesystem::remove(path_);
+  }
+
+  std::unique_ptr<Table> Open() {
+    auto table = Table::Create({.path = path_, .keys = 500, .blocks = 20'000, .huge_pages = false},
+                               ledger_->clock);
+    if (!table) {
+      ADD_FAILURE() << table.error().Text();
+      std::abort();
+    }
+    return *std::move(table);
+  }
+
+  static std::string GroupKey(int group) { return "group" + std::to_string(group); }
+  static std::string LoneKey(Units limit) { return "alone" + std::to_string(limit); }
+
+  static CheckAnswer Ask(Table& table, const std::string& key_text, const core::Quota& quota,
+                         Units cost, bool peek) {
+    const OwnedKey key(key_text);
+    OwnedCheckCall call;
+    call.peek = peek;
+    call.Add({.key = key.view(), .quota = quota, .cost = Cost{cost}});
+    const std::array<CheckCall*, 1> batch{&call};
+    table.CheckMany(batch);
+    return call.own_answers[0];
+  }
+  static Units Used(Table& table, const std::string& key, Algorithm algorithm, Units limit) {
+    return limit - Ask(table, key, QuotaOf(algorithm, limit), 0, true).decision.remaining;
+  }
+  static StoreError Release(Table& table, const KeptHold& hold) {
+    const OwnedKey key(GroupKey(hold.group));
+    support::Answered<HoldCall> call;
+    call.key = key.view();
+    call.quota = QuotaOf(Algorithm::kConcurrency, kWide);
+    call.hold = hold.id;
+    table.Release(call);
+    return call.error;
+  }
+
+  // One request of all rules at once, a hold among them.
+  void AskGroup(Table& table, int thread, int group, Units cost) {
+    const OwnedKey key(GroupKey(group));
+    OwnedCheckCall call;
+    for (const Algorithm algorithm : kAlgorithms) {
+      call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kWide), .cost = Cost{cost}});
+    }
+    KeptHolds& kept = ledger_->kept[thread];
+    const bool hold = kept.count < kHoldsKept;
+    if (hold) {
+      call.Add({.key = key.view(),
+                .quota = QuotaOf(Algorithm::kConcurrency, kWide),
+                .cost = Cost{cost}});
+      ledger_->acquired[group].begun += cost;
+    }
+    const std::array<CheckCall*, 1> batch{&call};
+    ledger_->groups[group].begun += cost;
+    table.CheckMany(batch);
+    ledger_->groups[group].answered += cost;
+    if (hold) {
+      kept.holds[kept.count] = {.id = call.own_answers.back().hold, .group = group, .units = cost};
+      ++kept.count;
+    }
+  }
+
+  void AskAlone(Table& table, int wide_or_tight, std::size_t algorithm, Units cost) {
+    const Units limit = wide_or_tight == 0 ? kWide : kTight;
+    Account& account = ledger_->alone[wide_or_tight][algorithm];
+    account.begun += cost;
+    if (Ask(table, LoneKey(limit), QuotaOf(kAlgorithms[algorithm], limit), cost, false).charged) {
+      account.answered += cost;
+    } else {
+      account.begun -= cost;
+    }
+  }
+
+  void ReleaseNewest(Table& table, int thread) {
+    KeptHolds& kept = ledger_->kept[thread];
+    if (kept.count == 0) {
+      return;
+    }
+    kept.releasing = kept.holds[kept.count - 1];
+    --kept.count;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    (void)Release(table, kept.releasing);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    kept.releasing = {};
+  }
+
+  [[noreturn]] void Hammer(unsigned seed) {
+    const std::unique_ptr<Table> table = Open();
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([this, thread, seed, &table] {
+        std::mt19937 random(seed * kThreads + static_cast<unsigned>(thread));
+        for (;;) {
+          ledger_->clock.Advance(Duration(1));
+          const Units cost = 1 + static_cast<Units>(random() % 3);
+          switch (random() % 4) {
+            case 0:
+            case 1:
+              AskGroup(*table, thread, static_cast<int>(random() % kGroups), cost);
+              break;
+            case 2:
+              AskAlone(*table, static_cast<int>(random() % 2), random() % kAlgorithms.size(), cost);
+              break;
+            default:
+              ReleaseNewest(*table, thread);
+          }
+          ++ledger_->requests;
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    std::abort();
+  }
+
+  // Somewhere between its first instruction and its thousandth request.
+  void KillOnce(std::mt19937& random) {
+    const std::int64_t before = ledger_->requests;
+    const auto seed = static_cast<unsigned>(random());
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      Hammer(seed);
+    }
+    const std::int64_t requests = random() % 8 == 0 ? 0 : 1 + random() % 400;
+    int status = 0;
+    while (ledger_->requests < before + requests) {
+      ASSERT_EQ(waitpid(child, &status, WNOHANG), 0) << "it ended by itself: " << status;
+      sched_yield();
+    }
+    const auto moment =
+        std::chrono::steady_clock::now() + std::chrono::nanoseconds(random() % 3'000'000);
+    while (std::chrono::steady_clock::now() < moment) {
+      sched_yield();
+    }
+    kill(child, SIGKILL);
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  }
+
+  void ExpectWhole(Table& table) {
+    for (int group = 0; group < kGroups; ++group) {
+      Account& account = ledger_->groups[group];
+      const Units used = Used(table, GroupKey(group), kAlgorithms[0], kWide);
+      for (const Algorithm algorithm : kAlgorithms) {
+        EXPECT_EQ(Used(table, GroupKey(group), algorithm, kWide), used) << core::NameOf(algorithm);
+      }
+      EXPECT_GE(used, account.answered);
+      EXPECT_LE(used, account.begun);
+      account.Settle(used);
+    }
+    for (const int i : {0, 1}) {
+      const Units limit = i == 0 ? kWide : kTight;
+      for (std::size_t a = 0; a < kAlgorithms.size(); ++a) {
+        Account& account = ledger_->alone[i][a];
+        const Units used = Used(table, LoneKey(limit), kAlgorithms[a], limit);
+        EXPECT_GE(used, account.answered) << core::NameOf(kAlgorithms[a]) << " of " << limit;
+        EXPECT_LE(used, std::min(account.begun.load(), limit)) << core::NameOf(kAlgorithms[a]);
+        account.Settle(used);
+      }
+    }
+  }
+
+  // Every hold whose id was handed out is there, and can be given back, once. What is in
+  // flight beyond those was granted to a request whose answer never left.
+  void ExpectHolds(Table& table, std::mt19937& random) {
+    std::array<Units, kGroups> known{};
+    for (KeptHolds& kept : ledger_->kept) {
+      if (kept.releasing.id != 0) {
+        (void)Release(table, kept.releasing);
+        EXPECT_EQ(Release(table, kept.releasing), StoreError::kNotFound);
+        kept.releasing = {};
+      }
+      while (kept.count > 0 && random() % 4 != 0) {
+        const KeptHold& newest = kept.holds[--kept.count];
+        EXPECT_EQ(Release(table, newest), StoreError::kNone);
+        EXPECT_EQ(Release(table, newest), StoreError::kNotFound);
+      }
+      for (int i = 0; i < kept.count; ++i) {
+        known[kept.holds[i].group] += kept.holds[i].units;
+      }
+    }
+    for (int group = 0; group < kGroups; ++group) {
+      const Units in_flight = Used(table, GroupKey(group), Algorithm::kConcurrency, kWide);
+      unowned_[group] = std::max(unowned_[group], in_flight - known[group]);
+      EXPECT_GE(in_flight, known[group]);
+      EXPECT_LE(in_flight - known[group], 3 * kThreads * kills_this_epoch_);
+    }
+  }
+
+  // When every window and every hold has ended, nothing is left: no use, no block.
+  void ExpectNothingLeft(Table& table) {
+    ledger_->clock.Advance(2 * kWindow);
+    for (int group = 0; group < kGroups; ++group) {
+      for (const Algorithm algorithm : kAlgorithms) {
+        EXPECT_EQ(Used(table, GroupKey(group), algorithm, kWide), 0) << core::NameOf(algorithm);
+      }
+      EXPECT_EQ(Used(table, GroupKey(group), Algorithm::kConcurrency, kWide), 0);
+      ledger_->groups[group].Settle(0);
+      ledger_->acquired[group].Settle(0);
+    }
+    for (auto& accounts : ledger_->alone) {
+      for (Account& account : accounts) {
+        account.Settle(0);
+      }
+    }
+    for (KeptHolds& kept : ledger_->kept) {
+      kept.count = 0;
+    }
+    (void)table.Sweep();
+    EXPECT_EQ(table.Stats().live_slots, 0U);
+    EXPECT_EQ(table.Stats().blocks_in_use, 0U);
+    unowned_ = {};
+    kills_this_epoch_ = 0;
+  }
+
+  const std::string path_;
+  Ledger* ledger_;
+  std::array<Units, kGroups> unowned_{};
+  int kills_this_epoch_ = 0;
+};
+
+TEST_F(KillProperty, AProcessKilledAtAnyInstantLosesNothingItAnswered) {
+  const char* soak = std::getenv("SLUICE_SOAK");  // NOLINT(concurrency-mt-unsafe)
+  const int epochs = 4 * (soak == nullptr ? 1 : std::max(1, std::atoi(soak)));
+  std::mt19937 random(static_cast<unsigned>(epochs));
+  int undone = 0;
+  for (int epoch = 0; epoch < epochs && !HasFailure(); ++epoch) {
+    for (int i = 0; i < kKillsAnEpoch && !HasFailure(); ++i) {
+      SCOPED_TRACE("kill " + std::to_string(i) + " of epoch " + std::to_string(epoch));
+      ASSERT_NO_FATAL_FAILURE(KillOnce(random));
+      ++kills_this_epoch_;
+      const std::unique_ptr<Table> table = Open();
+      undone += table->requests_undone();
+      ExpectWhole(*table);
+      ExpectHolds(*table, random);
+    }
+    ExpectNothingLeft(*Open());
+  }
+  // The kills hit the middle of writes, or this test would show little.
+  EXPECT_GT(undone, 0);
+  RecordProperty("requests_undone", undone);
+}
+
+}  // namespace
+}  // namespace sluice::store
