@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "credentials.h"
 #include "exit_code.h"
 #include "frontend/http/readiness.h"
 #include "greeting.h"
@@ -52,7 +53,13 @@ class Daemon {
     if (auto loaded = rules_->LoadFirst(); !loaded) {
       return loaded;
     }
-    if (auto opened = server_.Open(config_); !opened) {
+    auto credentials = Credentials::Load(control_, config_);
+    if (!credentials) {
+      return tl::unexpected(credentials.error());
+    }
+    credentials_ = *std::move(credentials);
+    registry_.Add(*credentials_);
+    if (auto opened = server_.Open(config_, *credentials_); !opened) {
       return opened;
     }
     server_.Start();
@@ -73,6 +80,7 @@ class Daemon {
   void OnSignal(int signal) {
     if (signal == SIGHUP) {
       (void)systemd_.Reloading();
+      credentials_->ReloadOnDemand();
       rules_->ReloadOnDemand();
       (void)systemd_.Ready();
     } else {
@@ -118,6 +126,7 @@ class Daemon {
   OpenedTable table_;
   service::LimiterService service_;
   std::unique_ptr<RuleKeeper> rules_;
+  std::unique_ptr<Credentials> credentials_;
   Server server_;
   net::SignalSet signals_;
   net::Timer drain_check_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "credentials.h"
 #include "files.h"
 #include "net/listener.h"
 #include "rules/spelling.h"
@@ -26,6 +27,7 @@ constexpr std::array<std::string_view, 10> kTopFields{
 constexpr std::array<std::string_view, 5> kListenerFields{"address", "protocol", "role", "tls",
                                                           "auth"};
 constexpr std::array<std::string_view, 2> kAuthFields{"token", "token_file"};
+constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
 constexpr std::array<std::string_view, 5> kTableFields{"path", "keys", "blocks", "when_full",
                                                        "snapshot_interval"};
 constexpr std::array<std::string_view, 1> kSourceFields{"files"};
@@ -83,8 +85,33 @@ void EachItem(const YamlNode& list, std::string_view what, Reporter& report,
   }
 }
 
+// What the files hold is tried here, so that what is wrong shows with its place in the
+// configuration, and to `sluice validate`.
+std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::path& folder,
+                                 Reporter& report) {
+  TlsConfig tls;
+  bool sound = true;
+  EachField(node, "tls", kTlsFields, report, [&](std::string_view field, const YamlNode& value) {
+    const auto text = rules::ReadText(value, field, report);
+    if (!text || text->empty()) {
+      sound = false;
+      return;
+    }
+    std::string& path = field == "cert" ? tls.cert : field == "key" ? tls.key : tls.client_ca;
+    path = (folder / *text).string();
+  });
+  if (tls.cert.empty() || tls.key.empty()) {
+    report.Fail(node, "tls wants a cert and its key: write tls: {cert: FILE, key: FILE}");
+  } else if (sound) {
+    if (const auto loaded = LoadTls(tls); !loaded) {
+      report.Fail(node, loaded.error().Text());
+    }
+  }
+  return tls;
+}
+
 // Reports an `auth` without a token: taken for none, it would open the door it should close.
-std::string ReadToken(const YamlNode& auth, Reporter& report) {
+std::string ReadToken(const YamlNode& auth, const std::filesystem::path& folder, Reporter& report) {
   std::string token;
   std::size_t given = 0;
   EachField(auth, "auth", kAuthFields, report, [&](std::string_view field, const YamlNode& value) {
@@ -97,7 +124,7 @@ std::string ReadToken(const YamlNode& auth, Reporter& report) {
     }
     if (field == "token") {
       token = *text;
-    } else if (auto read = ReadFile(*text); read) {
+    } else if (auto read = ReadFile((folder / *text).string()); read) {
       token = *std::move(read);
       token.erase(token.find_last_not_of(" \t\r\n") + 1);
     } else {
@@ -114,7 +141,8 @@ std::string ReadToken(const YamlNode& auth, Reporter& report) {
   return token;
 }
 
-ListenerConfig ReadListener(const YamlNode& node, Reporter& report) {
+ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& folder,
+                            Reporter& report) {
   ListenerConfig listener;
   bool has_auth = false;
   EachField(node, "a listener", kListenerFields, report,
@@ -133,10 +161,10 @@ ListenerConfig ReadListener(const YamlNode& node, Reporter& report) {
                                     ? frontend::http::Role::kAdmin
                                     : frontend::http::Role::kCheck;
               } else if (field == "tls") {
-                report.Fail(value, "this version has no TLS: put a proxy that has it in front");
+                listener.tls = ReadTls(value, folder, report);
               } else {
                 has_auth = true;
-                listener.token = ReadToken(value, report);
+                listener.token = ReadToken(value, folder, report);
               }
             });
   const bool admin = listener.role == frontend::http::Role::kAdmin;
@@ -144,8 +172,11 @@ ListenerConfig ReadListener(const YamlNode& node, Reporter& report) {
     listener.address = admin ? "127.0.0.1:6070" : "127.0.0.1:8080";
   }
   const auto endpoint = net::ParseAddress(listener.address);
-  if (admin && !has_auth && endpoint && !endpoint->address().is_loopback()) {
-    report.Fail(node, "an admin listener that others can reach wants auth: {token_file: ...}");
+  const bool knows_clients = has_auth || (listener.tls && !listener.tls->client_ca.empty());
+  if (admin && !knows_clients && endpoint && !endpoint->address().is_loopback()) {
+    report.Fail(node,
+                "an admin listener that others can reach wants auth: {token_file: ...}, or "
+                "clients with a certificate, tls: {..., client_ca: ...}");
   }
   return listener;
 }
@@ -203,12 +234,13 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
   Reporter report(file, findings);
   const rules::YamlTree tree(text, file, findings.errors);
   const YamlNode& root = tree.root();
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   EachField(
       root, "the configuration", kTopFields, report,
       [&](std::string_view field, const YamlNode& value) {
         if (field == "listeners") {
           EachItem(value, field, report, [&](const YamlNode& item) {
-            config.listeners.push_back(ReadListener(item, report));
+            config.listeners.push_back(ReadListener(item, folder, report));
           });
         } else if (field == "store") {
           if (!value.is_text() || rules::ReadWord(value, field, kStores, report).value_or(0) != 0) {
@@ -217,7 +249,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
         } else if (field == "table") {
           ReadTable(value, report, config.table);
         } else if (field == "rule_sources") {
-          ReadSources(value, std::filesystem::path(file).parent_path(), report, config.rule_files);
+          ReadSources(value, folder, report, config.rule_files);
         } else if (field == "loops") {
           ReadCount(value, field, 0, 1024, report, config.loops);
         } else if (field == "connections") {
@@ -230,9 +262,11 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
         }  // `rules` and `attributes` are the rule set's to read.
       });
   if (config.listeners.empty()) {
-    config.listeners = {
-        {.address = "127.0.0.1:8080", .token = {}},
-        {.address = "127.0.0.1:6070", .role = frontend::http::Role::kAdmin, .token = {}}};
+    config.listeners = {{.address = "127.0.0.1:8080", .tls = {}, .token = {}},
+                        {.address = "127.0.0.1:6070",
+                         .role = frontend::http::Role::kAdmin,
+                         .tls = {},
+                         .token = {}}};
   }
   config.own_rules = {.name = file, .text = std::string(text), .is_configuration = true};
   return config;

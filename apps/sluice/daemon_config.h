@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,17 @@
 
 namespace sluice::app {
 
+// PEM files of one listener's side of TLS.
+struct TlsConfig {
+  std::string cert;
+  std::string key;
+  std::string client_ca;  // "": clients need no certificate.
+};
+
 struct ListenerConfig {
   std::string address;
   frontend::http::Role role = frontend::http::Role::kCheck;
+  std::optional<TlsConfig> tls;
   std::string token;  // "" asks for none.
 };
 
@@ -49,7 +58,7 @@ struct DaemonConfig {
 // relative globs begin. What is wrong goes to `findings`, all of it, with place and remedy;
 // after an error the result is not to be used. What is
 // wrong with `rules` and `attributes` shows when own_rules is built. Reads the files that
-// `token_file` names.
+// `token_file` and `tls` name, to say here what is wrong with them.
 [[nodiscard]] DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                                             rules::Findings& findings);
 

@@ -35,8 +35,9 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
   for (const Server::OpenAddress& open : server.addresses()) {
     const bool is_check = open.role == Role::kCheck;
     std::string& first = is_check ? check : admin;
-    first = first.empty() ? open.address : first;
-    text += fmt::format("  {:<7} http://{}\n", is_check ? "checks" : "admin", open.address);
+    const std::string url = (open.tls ? "https://" : "http://") + open.address;
+    first = first.empty() ? url : first;
+    text += fmt::format("  {:<7} {}\n", is_check ? "checks" : "admin", url);
   }
   text += fmt::format("  store   {}\n", store);
   for (const auto& [source, count] : CountBySource(rules)) {
@@ -51,11 +52,11 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
   if (!check.empty()) {
     text += fmt::format(
         "  curl -i --json '{{\"user_id\": \"u_42\", \"endpoint\": \"/v1/charges\"}}' "
-        "http://{}/v1/ratelimit/check\n  curl -s http://{}/v1/ratelimit/status/u_42\n",
+        "{}/v1/ratelimit/check\n  curl -s {}/v1/ratelimit/status/u_42\n",
         check, check);
   }
-  text += admin.empty() ? fmt::format("  curl -s http://{}/readyz\n", check)
-                        : fmt::format("  curl -s http://{}/metrics\n", admin);
+  text += admin.empty() ? fmt::format("  curl -s {}/readyz\n", check)
+                        : fmt::format("  curl -s {}/metrics\n", admin);
   std::fputs(text.c_str(), stdout);
   std::fputc('\n', stdout);
   std::fflush(stdout);

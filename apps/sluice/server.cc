@@ -35,6 +35,7 @@ Server::~Server() {
 }
 
 Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
+                            const std::optional<net::ListenerTls>& tls,
                             boost::asio::ip::tcp::endpoint& address,
                             std::vector<std::unique_ptr<Door>>& doors,
                             std::vector<std::unique_ptr<net::Listener>>& listeners) {
@@ -44,10 +45,12 @@ Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener
   auto door =
       std::make_unique<Door>(loop, service_, registry_, readiness_, clock_, std::move(settings));
   auto& limit = listener.role == Role::kAdmin ? *admin_connections_ : *check_connections_;
-  auto opened = net::Listener::Open(loop, address, limit,
-                                    [door = door.get()](std::unique_ptr<net::Transport> transport) {
-                                      door->Accept(std::move(transport));
-                                    });
+  auto opened = net::Listener::Open(
+      loop, address, limit,
+      [door = door.get()](std::unique_ptr<net::Transport> transport) {
+        door->Accept(std::move(transport));
+      },
+      tls);
   if (!opened) {
     return WithRemedy(opened.error());
   }
@@ -57,7 +60,7 @@ Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener
   return {};
 }
 
-Result<void> Server::Open(const DaemonConfig& config) {
+Result<void> Server::Open(const DaemonConfig& config, const Credentials& credentials) {
   check_connections_ = std::make_unique<net::ConnectionLimit>(config.connections);
   admin_connections_ = std::make_unique<net::ConnectionLimit>(kAdminConnections);
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -65,7 +68,12 @@ Result<void> Server::Open(const DaemonConfig& config) {
   for (std::size_t i = 0; i < loops; ++i) {
     workers_.push_back(std::make_unique<Worker>());
   }
-  for (const ListenerConfig& listener : config.listeners) {
+  for (std::size_t i = 0; i < config.listeners.size(); ++i) {
+    const ListenerConfig& listener = config.listeners[i];
+    std::optional<net::ListenerTls> tls;
+    if (const auto& contexts = credentials.Of(i).tls; contexts != nullptr) {
+      tls.emplace(net::ListenerTls{*contexts, credentials.tls_counters()});
+    }
     auto address = net::ParseAddress(listener.address);
     if (!address) {
       return tl::unexpected(address.error());
@@ -74,20 +82,21 @@ Result<void> Server::Open(const DaemonConfig& config) {
       return WithRemedy(is_free.error());
     }
     if (listener.role == Role::kAdmin) {
-      if (auto opened = OpenOn(control_, listener, *address, admin_doors_, admin_listeners_);
+      if (auto opened = OpenOn(control_, listener, tls, *address, admin_doors_, admin_listeners_);
           !opened) {
         return opened;
       }
     } else {
       for (const auto& worker : workers_) {
         if (auto opened =
-                OpenOn(worker->loop, listener, *address, worker->doors, worker->listeners);
+                OpenOn(worker->loop, listener, tls, *address, worker->doors, worker->listeners);
             !opened) {
           return opened;
         }
       }
     }
-    addresses_.push_back({.role = listener.role, .address = net::AddressText(*address)});
+    addresses_.push_back(
+        {.role = listener.role, .address = net::AddressText(*address), .tls = tls.has_value()});
   }
   registry_.AddGauge("sluice_connections_open", "Connections open on check listeners.",
                      [this] { return static_cast<double>(check_connections_->open()); });
@@ -120,20 +129,29 @@ void Server::Drain() {
 }
 
 void Server::Stop() {
+  if (std::exchange(stopped_, true)) {
+    return;
+  }
   for (const auto& worker : workers_) {
     if (!worker->thread.joinable()) {
       continue;
     }
     worker->loop.Post([worker = worker.get()] {
+      for (const auto& listener : worker->listeners) {
+        listener->Close();
+      }
       for (const auto& door : worker->doors) {
         door->CloseAll();
       }
       worker->loop.Stop();
     });
   }
+  // Reads and writes that were cut off still hold their connections, and these their places:
+  // told of their end, they let go.
   for (const auto& worker : workers_) {
     if (worker->thread.joinable()) {
       worker->thread.join();
+      (void)worker->loop.Poll();
     }
   }
   for (const auto& listener : admin_listeners_) {
@@ -142,6 +160,7 @@ void Server::Stop() {
   for (const auto& door : admin_doors_) {
     door->CloseAll();
   }
+  (void)control_.Poll();
 }
 
 }  // namespace sluice::app

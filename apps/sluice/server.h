@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "sluice/result.h"
 
 #include "base/clock.h"
+#include "credentials.h"
 #include "daemon_config.h"
 #include "frontend/http/door.h"
 #include "frontend/http/readiness.h"
@@ -32,11 +34,13 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // Binds every address. Errors name the address and the remedy; then nothing is served.
-  [[nodiscard]] Result<void> Open(const DaemonConfig& config);
+  // `credentials` are those of `config`, and outlive the server.
+  [[nodiscard]] Result<void> Open(const DaemonConfig& config, const Credentials& credentials);
 
   struct OpenAddress {
     frontend::http::Role role;
     std::string address;  // With the port that was bound.
+    bool tls = false;
   };
   [[nodiscard]] const std::vector<OpenAddress>& addresses() const { return addresses_; }
   [[nodiscard]] std::size_t loops() const { return workers_.size(); }
@@ -61,6 +65,7 @@ class Server {
 
   // Opens `listener` on `loop`; `address` is bound as it stands there and then holds its port.
   Result<void> OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
+                      const std::optional<net::ListenerTls>& tls,
                       boost::asio::ip::tcp::endpoint& address,
                       std::vector<std::unique_ptr<frontend::http::Door>>& doors,
                       std::vector<std::unique_ptr<net::Listener>>& listeners);
@@ -77,6 +82,7 @@ class Server {
   std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;
   std::vector<OpenAddress> addresses_;
+  bool stopped_ = false;
 };
 
 }  // namespace sluice::app

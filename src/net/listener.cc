@@ -1,5 +1,6 @@
 #include "net/listener.h"
 
+#include <set>
 #include <utility>
 
 #include <boost/asio/detail/socket_option.hpp>
@@ -57,10 +58,12 @@ Result<void> EnsureFree(const tcp::endpoint& address) {
 
 // Shared with the accept under way, which may outlive the listener by one turn.
 struct Listener::State : std::enable_shared_from_this<Listener::State> {
-  State(EventLoop& loop_in, ConnectionLimit& limit_in, OnConnection on_connection_in)
+  State(EventLoop& loop_in, ConnectionLimit& limit_in, OnConnection on_connection_in,
+        std::optional<ListenerTls> tls_in)
       : loop(loop_in),
         limit(limit_in),
         on_connection(std::move(on_connection_in)),
+        tls(tls_in),
         acceptor(loop.context()),
         pause([this] { Accept(); }) {}
 
@@ -85,7 +88,7 @@ struct Listener::State : std::enable_shared_from_this<Listener::State> {
     }
     if (!error) {
       if (limit.TryTake()) {
-        on_connection(MakeTcpTransport(std::move(socket), ConnectionPlace(limit)));
+        TakeIn(MakeTcpTransport(std::move(socket), ConnectionPlace(limit)));
       }  // Else the socket closes here.
     } else if (error != boost::asio::error::connection_aborted) {
       loop.ArmAfter(pause, kPause);
@@ -96,9 +99,39 @@ struct Listener::State : std::enable_shared_from_this<Listener::State> {
     }
   }
 
+  void TakeIn(std::unique_ptr<Transport> transport) {
+    if (!tls) {
+      on_connection(std::move(transport));
+      return;
+    }
+    // Told apart by a cell, since the handshake itself exists only once it has begun.
+    auto place = std::make_shared<std::weak_ptr<TlsHandshake>>();
+    const auto handshake = TlsHandshake::Begin(
+        loop, std::move(transport), tls->context.Get(), {}, tls->handshake_timeout, &tls->counters,
+        [self = shared_from_this(), place](Result<std::unique_ptr<Transport>> done) {
+          self->handshakes.erase(place->lock());
+          if (done && self->acceptor.is_open()) {
+            self->on_connection(*std::move(done));
+          }
+        });
+    *place = handshake;
+    handshakes.insert(handshake);
+  }
+
+  void Close() {
+    boost::system::error_code ignored;
+    acceptor.close(ignored);
+    pause.Cancel();
+    for (const auto& handshake : std::exchange(handshakes, {})) {
+      handshake->Cancel();
+    }
+  }
+
   EventLoop& loop;
   ConnectionLimit& limit;
   OnConnection on_connection;
+  const std::optional<ListenerTls> tls;
+  std::set<std::shared_ptr<TlsHandshake>> handshakes;  // Under way.
   tcp::acceptor acceptor;
   Timer pause;
 };
@@ -110,9 +143,9 @@ Listener::~Listener() {
 }
 
 Result<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const tcp::endpoint& address,
-                                                 ConnectionLimit& limit,
-                                                 OnConnection on_connection) {
-  auto state = std::make_shared<State>(loop, limit, std::move(on_connection));
+                                                 ConnectionLimit& limit, OnConnection on_connection,
+                                                 std::optional<ListenerTls> tls) {
+  auto state = std::make_shared<State>(loop, limit, std::move(on_connection), tls);
   if (const boost::system::error_code error = state->Open(address); error) {
     return CannotListen(address, error);
   }
@@ -126,9 +159,7 @@ tcp::endpoint Listener::endpoint() const {
 }
 
 void Listener::Close() {
-  boost::system::error_code ignored;
-  state_->acceptor.close(ignored);
-  state_->pause.Cancel();
+  state_->Close();
 }
 
 }  // namespace sluice::net

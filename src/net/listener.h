@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,8 @@
 
 #include "net/connection_limit.h"
 #include "net/event_loop.h"
+#include "net/tls_context.h"
+#include "net/tls_transport.h"
 #include "net/transport.h"
 
 namespace sluice::net {
@@ -25,6 +28,13 @@ namespace sluice::net {
 // part of the connections. Port 0 always is.
 [[nodiscard]] Result<void> EnsureFree(const boost::asio::ip::tcp::endpoint& address);
 
+// TLS for whoever connects. What it refers to outlives the listener.
+struct ListenerTls {
+  const CurrentTlsContext& context;  // Asked for each new connection.
+  TlsCounters& counters;
+  Duration handshake_timeout = std::chrono::seconds(10);
+};
+
 // Accepts connections on one address for one loop. Several loops may listen on one address
 // (SO_REUSEPORT): the kernel spreads connections over them. For port 0 open the first, then
 // the others on its endpoint(). One thread: the loop's, or before it runs.
@@ -33,17 +43,18 @@ class Listener {
   using OnConnection = std::function<void(std::unique_ptr<Transport>)>;
 
   // Listens at once. A connection above `limit` is closed as it comes; each transport gives
-  // its place back when it is destroyed, so `limit` outlives them all.
+  // its place back when it is destroyed, so `limit` outlives them all. With `tls`, on_connection
+  // hears of a connection when its handshake is done; one that fails is closed and counted.
   [[nodiscard]] static Result<std::unique_ptr<Listener>> Open(
       EventLoop& loop, const boost::asio::ip::tcp::endpoint& address, ConnectionLimit& limit,
-      OnConnection on_connection);
+      OnConnection on_connection, std::optional<ListenerTls> tls = std::nullopt);
 
   ~Listener();
 
   // The address with the port that was bound.
   [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint() const;
 
-  // Accepts no more. Idempotent. Connections live on.
+  // Accepts no more, and ends handshakes under way. Idempotent. Connections live on.
   void Close();
 
  private:

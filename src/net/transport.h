@@ -29,7 +29,7 @@ class TransportUser {
 // A stream of bytes to one peer. At most one read and one write under way at a time. What
 // was started ends in exactly one call of its user, also after Close() (then with
 // operation_aborted); until that call it keeps the user alive. Virtual calls are per turn,
-// not per request. TLS is another Transport. One thread.
+// not per request. TLS is another Transport (net/tls_transport.h). One thread.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -48,6 +48,9 @@ class Transport {
 
   // "192.0.2.7", "2001:db8::1" (an IPv4 address inside IPv6 as IPv4), without the port.
   [[nodiscard]] virtual std::string_view peer_address() const = 0;
+
+  // What both ends agreed to speak (ALPN): "h2", "http/1.1"; "" where nothing was said.
+  [[nodiscard]] virtual std::string_view protocol() const { return {}; }
 };
 
 // Over TCP. Takes a connected socket; switches Nagle's delay off. `place` is given back

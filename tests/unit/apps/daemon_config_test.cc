@@ -77,7 +77,10 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"listeners: [{address: x}]", ":1:23: `x` is no address to listen on"},
       {"listeners: [{role: adm}]", ":1:20: role is adm: write check or admin"},
       {"listeners: [{protocol: grpc}]", "this version speaks protocol http only"},
-      {"listeners: [{tls: {}}]", "this version has no TLS"},
+      {"listeners: [{tls: {}}]", ":1:19: tls wants a cert and its key"},
+      {"listeners: [{tls: {cert: a}}]", "tls wants a cert and its key"},
+      {"listeners: [{tls: {cert: a, kye: b}}]", "did you mean key?"},
+      {"listeners: [{tls: {cert: a.crt, key: /b}}]", "etc/a.crt: cannot be read: No such file"},
       {"listeners: {}", ":1:12: listeners must be a list"},
       {"store: redis", "this version keeps its state in the table only"},
       {"table: {when_full: evikt}", "did you mean evict?"},
@@ -117,6 +120,8 @@ TEST(DaemonConfigTest, AnAdminListenerThatOthersReachWantsAToken) {
     EXPECT_THAT(ErrorsOf(std::string("listeners: [") + listener + "]"), HasSubstr("wants auth"));
   }
   EXPECT_EQ(ErrorsOf("listeners: [{address: '[::1]:1', role: admin}]"), "");
+  EXPECT_THAT(ErrorsOf("listeners: [{address: '*:1', role: admin, tls: {cert: a, key: b}}]"),
+              HasSubstr("wants auth"));
 }
 
 TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheDoor) {

@@ -1,0 +1,224 @@
+#include "credentials.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <spdlog/spdlog.h>
+
+#include "files.h"
+
+namespace sluice::app {
+
+namespace {
+
+// From the first sign of a change to reading the files: a certificate and its key are two files,
+// and for a moment they do not fit.
+constexpr std::chrono::milliseconds kSettle{200};
+// A certificate that ends sooner is worth a warning whenever it is loaded.
+constexpr std::chrono::hours kSoon{7 * 24};
+
+Result<net::PemFile> ReadPem(const std::string& path) {
+  auto text = ReadFile(path);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  return net::PemFile{.path = path, .text = *std::move(text)};
+}
+
+// Never 0. What cannot be read is a text as well: the trouble is news once.
+std::size_t HashOf(const std::vector<std::string>& files) {
+  std::string all;
+  for (const std::string& file : files) {
+    const auto text = ReadFile(file);
+    all += text ? *text : text.error().message;
+    all += '\0';
+  }
+  return std::hash<std::string>{}(all) | 1U;
+}
+
+void WarnOfEnd(const std::string& what, const net::TlsContext& context) {
+  const auto now = std::chrono::system_clock::now();
+  const auto end = std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(
+          context.not_after()->time_since_epoch()));
+  if (end < now) {
+    spdlog::error("the {} ended at {:%Y-%m-%d %H:%M} UTC: clients will refuse it", what,
+                  fmt::gmtime(end));
+  } else if (end - now < kSoon) {
+    spdlog::warn("the {} ends at {:%Y-%m-%d %H:%M} UTC", what, fmt::gmtime(end));
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls) {
+  auto certificate = ReadPem(tls.cert);
+  if (!certificate) {
+    return tl::unexpected(certificate.error());
+  }
+  auto key = ReadPem(tls.key);
+  if (!key) {
+    return tl::unexpected(key.error());
+  }
+  net::TlsServerSettings settings{
+      .certificate = *std::move(certificate), .key = *std::move(key), .protocols = {"http/1.1"}};
+  if (!tls.client_ca.empty()) {
+    auto ca = ReadPem(tls.client_ca);
+    if (!ca) {
+      return tl::unexpected(ca.error());
+    }
+    settings.client_ca = *std::move(ca);
+  }
+  return net::TlsContext::Server(settings);
+}
+
+Credentials::Credentials(net::EventLoop& loop, sources::FileSource files)
+    : loop_(loop), files_(std::move(files)), settled_([this] {
+        settling_ = false;
+        Reload("files changed");
+      }) {}
+
+Result<std::unique_ptr<Credentials>> Credentials::Load(net::EventLoop& loop,
+                                                       const DaemonConfig& config) {
+  std::vector<std::string> paths;
+  for (const ListenerConfig& listener : config.listeners) {
+    if (listener.tls) {
+      for (const std::string& path :
+           {listener.tls->cert, listener.tls->key, listener.tls->client_ca}) {
+        if (!path.empty()) {
+          paths.push_back(path);
+        }
+      }
+    }
+  }
+  auto files = sources::FileSource::Create(std::move(paths));
+  if (!files) {
+    return tl::unexpected(files.error());
+  }
+  std::unique_ptr<Credentials> made(new Credentials(loop, *std::move(files)));
+  for (const ListenerConfig& listener : config.listeners) {
+    if (auto added = made->Add(listener); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  if (auto followed = made->Follow(); !followed) {
+    return tl::unexpected(followed.error());
+  }
+  return made;
+}
+
+Result<void> Credentials::Add(const ListenerConfig& config) {
+  ListenerCredentials& listener = *listeners_.emplace_back(std::make_unique<ListenerCredentials>());
+  addresses_.push_back(config.address);
+  if (!config.tls) {
+    return {};
+  }
+  Item item{.what = "certificate of " + config.address,
+            .files = {config.tls->cert, config.tls->key},
+            .load = {}};
+  if (!config.tls->client_ca.empty()) {
+    item.files.push_back(config.tls->client_ca);
+  }
+  item.load = [&listener, tls = *config.tls, what = item.what]() -> Result<void> {
+    auto context = LoadTls(tls);
+    if (!context) {
+      return tl::unexpected(context.error());
+    }
+    WarnOfEnd(what, **context);
+    if (listener.tls == nullptr) {
+      listener.tls = std::make_unique<net::CurrentTlsContext>(*std::move(context));
+    } else {
+      listener.tls->Set(*std::move(context));
+    }
+    return {};
+  };
+  return AddItem(std::move(item));
+}
+
+Result<void> Credentials::AddItem(Item item) {
+  item.in_use = HashOf(item.files);
+  if (auto loaded = item.load(); !loaded) {
+    return loaded;
+  }
+  items_.push_back(std::move(item));
+  return {};
+}
+
+Result<void> Credentials::Follow() {
+  // The watcher closes its descriptor, and the source its own.
+  const int fd = ::fcntl(files_.fd(), F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) {
+    return tl::unexpected(
+        Error{.message = "cannot watch certificates: " + std::generic_category().message(errno)});
+  }
+  watcher_ = std::make_unique<net::FdWatcher>(loop_, fd, [this] { OnFilesChanged(); });
+  return {};
+}
+
+void Credentials::OnFilesChanged() {
+  if (files_.OnReadable() && !settling_) {
+    settling_ = true;
+    loop_.ArmAfter(settled_, kSettle);
+  }
+}
+
+void Credentials::Reload(const char* why) {
+  for (Item& item : items_) {
+    const std::size_t texts = HashOf(item.files);
+    if (texts == item.in_use) {
+      item.failed = 0;
+      continue;
+    }
+    if (const auto loaded = item.load(); loaded) {
+      item.in_use = texts;
+      item.failed = 0;
+      reloaded_.fetch_add(1, std::memory_order_relaxed);
+      spdlog::info("{}: the new {} is in use", why, item.what);
+      continue;
+    } else if (texts != item.failed) {
+      spdlog::error("{}: the new {} does not load, the one in use stays: {}", why, item.what,
+                    loaded.error().Text());
+    }
+    item.failed = texts;
+    failed_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Credentials::Write(telemetry::Exposition& out) const {
+  using telemetry::Exposition;
+  using telemetry::Label;
+  const auto count = [&](std::string_view family, std::string_view result, std::uint64_t value) {
+    const std::array<Label, 1> labels{Label{"result", result}};
+    out.Sample(family, labels, value);
+  };
+  constexpr std::string_view kReloads = "sluice_credential_reloads_total";
+  out.Family(kReloads, "Changes of certificates and tokens on disk, put in use or not.",
+             Exposition::Type::kCounter);
+  count(kReloads, "ok", reloaded_.load(std::memory_order_relaxed));
+  count(kReloads, "failed", failed_.load(std::memory_order_relaxed));
+  constexpr std::string_view kHandshakes = "sluice_tls_handshakes_total";
+  out.Family(kHandshakes, "TLS handshakes of clients, by how they ended.",
+             Exposition::Type::kCounter);
+  count(kHandshakes, "done", tls_counters_.done.load(std::memory_order_relaxed));
+  count(kHandshakes, "failed", tls_counters_.failed.load(std::memory_order_relaxed));
+  count(kHandshakes, "timed_out", tls_counters_.timed_out.load(std::memory_order_relaxed));
+  constexpr std::string_view kEnd = "sluice_tls_certificate_expiry_timestamp_seconds";
+  out.Family(kEnd, "When a listener's certificate ends, in seconds since 1970.",
+             Exposition::Type::kGauge);
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
+    if (listeners_[i]->tls != nullptr) {
+      const std::array<Label, 1> labels{Label{"listener", addresses_[i]}};
+      const Duration end = listeners_[i]->tls->Get()->not_after()->time_since_epoch();
+      out.Sample(kEnd, labels, static_cast<double>(end / std::chrono::seconds(1)));
+    }
+  }
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sluice/result.h"
+
+#include "daemon_config.h"
+#include "net/event_loop.h"
+#include "net/fd_watcher.h"
+#include "net/tls_context.h"
+#include "net/tls_transport.h"
+#include "sources/file_source.h"
+#include "telemetry/registry.h"
+
+namespace sluice::app {
+
+// The certificates and keys that `tls` names, as one listener's side of TLS. Errors name the
+// file and the remedy.
+[[nodiscard]] Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls);
+
+// What one listener shows and asks for. Changed while connections are served; what has begun
+// goes on with what it began with.
+struct ListenerCredentials {
+  std::unique_ptr<net::CurrentTlsContext> tls;  // None: plain.
+};
+
+// Keeps all listeners' credentials in step with their files: read at start, and again whenever a
+// file changes or the operator says so. What does not load leaves the one in use as it is; the
+// log says why, once for the same texts, and sluice_credential_reloads_total counts it. One
+// thread, the loop's; Write() from any.
+class Credentials final : public telemetry::Source {
+ public:
+  // Loads all. Both outlive it. Errors say which file keeps the daemon from starting.
+  [[nodiscard]] static Result<std::unique_ptr<Credentials>> Load(net::EventLoop& loop,
+                                                                 const DaemonConfig& config);
+
+  // Of config.listeners[i]. Stays put.
+  [[nodiscard]] const ListenerCredentials& Of(std::size_t listener) const {
+    return *listeners_[listener];
+  }
+  // Of all listeners.
+  [[nodiscard]] net::TlsCounters& tls_counters() const { return tls_counters_; }
+
+  // Reads everything anew because an operator asks.
+  void ReloadOnDemand() { Reload("SIGHUP"); }
+
+  void Write(telemetry::Exposition& out) const override;
+
+ private:
+  // Something read from files, of one listener.
+  struct Item {
+    std::string what;  // "certificate of 0.0.0.0:8443".
+    std::vector<std::string> files;
+    std::function<Result<void>()> load;  // Puts it in use.
+    std::size_t in_use = 0;              // A hash of the texts in use,
+    std::size_t failed = 0;              // and of those that did not load; 0: none.
+  };
+
+  Credentials(net::EventLoop& loop, sources::FileSource files);
+  [[nodiscard]] Result<void> Add(const ListenerConfig& config);
+  [[nodiscard]] Result<void> AddItem(Item item);
+  [[nodiscard]] Result<void> Follow();
+  void OnFilesChanged();
+  void Reload(const char* why);
+
+  net::EventLoop& loop_;
+  sources::FileSource files_;
+  std::vector<std::unique_ptr<ListenerCredentials>> listeners_;
+  std::vector<std::string> addresses_;
+  std::vector<Item> items_;
+  mutable net::TlsCounters tls_counters_;
+  std::atomic<std::uint64_t> reloaded_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::unique_ptr<net::FdWatcher> watcher_;
+  net::Timer settled_;
+  bool settling_ = false;
+};
+
+}  // namespace sluice::app
