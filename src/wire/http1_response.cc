@@ -1,19 +1,13 @@
 #include "wire/http1_response.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include "base/assert.h"
+#include "wire/text_appender.h"
 
 namespace sluice::wire {
 namespace {
-
-void AppendNumber(std::string& out, std::int64_t number) {
-  char digits[20];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
-  out.append(digits, end);
-}
 
 void AppendTwoDigits(std::string& out, unsigned number) {
   out.push_back(static_cast<char>('0' + number / 10));
@@ -80,22 +74,19 @@ std::string_view StatusPhrase(int status) {
 Http1Response::Http1Response(std::string& out, const Http1ResponseHead& head)
     : out_(out), head_only_(head.head_only) {
   SLUICE_DCHECK(head.status >= 100 && head.status <= 599);
+  TextAppender line(out_);
   if (head.status == 200) {
-    out_.append("HTTP/1.1 200 OK\r\n");
+    line.Add("HTTP/1.1 200 OK\r\n");
   } else {
-    out_.append("HTTP/1.1 ");
-    AppendNumber(out_, head.status);
-    out_.push_back(' ');
-    out_.append(StatusPhrase(head.status));
-    out_.append("\r\n");
+    line.Add("HTTP/1.1 ").Add(head.status).Add(" ").Add(StatusPhrase(head.status)).Add("\r\n");
   }
   if (!head.date.empty()) {
-    Field("Date", head.date);
+    line.Add("Date: ").Add(head.date).Add("\r\n");
   }
   if (!head.keep_alive) {
-    out_.append("Connection: close\r\n");
+    line.Add("Connection: close\r\n");
   } else if (head.minor_version == 0) {
-    out_.append("Connection: keep-alive\r\n");
+    line.Add("Connection: keep-alive\r\n");
   }
 }
 
@@ -112,22 +103,18 @@ Http1Response& Http1Response::Field(std::string_view name, std::string_view valu
 }
 
 Http1Response& Http1Response::Field(std::string_view name, std::int64_t value) {
-  out_.append(name);
-  out_.append(": ");
-  AppendNumber(out_, value);
-  out_.append("\r\n");
+  TextAppender(out_).Add(name).Add(": ").Add(value).Add("\r\n");
   return *this;
 }
 
 void Http1Response::Finish(std::string_view content_type, std::string_view body) {
+  TextAppender end(out_);
   if (!content_type.empty()) {
-    Field("Content-Type", content_type);
+    end.Add("Content-Type: ").Add(content_type).Add("\r\n");
   }
-  out_.append("Content-Length: ");
-  AppendNumber(out_, static_cast<std::int64_t>(body.size()));
-  out_.append("\r\n\r\n");
+  end.Add("Content-Length: ").Add(static_cast<std::int64_t>(body.size())).Add("\r\n\r\n");
   if (!head_only_) {
-    out_.append(body);
+    end.Add(body);
   }
 }
 

@@ -18,8 +18,8 @@ struct Http1ResponseHead {
 };
 
 // Appends one response to `out`: construct, any number of Field(), then Finish() once.
-// No allocation but `out`'s growth. Line breaks in a value become spaces: no text of ours
-// can start a second response.
+// No allocation but `out`'s growth. Line breaks in a field's value become spaces: no text of
+// ours can start a second response. Date and content type are taken as they are.
 class Http1Response {
  public:
   Http1Response(std::string& out, const Http1ResponseHead& head);

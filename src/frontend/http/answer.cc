@@ -1,6 +1,7 @@
 #include "frontend/http/answer.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -8,89 +9,99 @@
 
 #include "frontend/http/numbers.h"
 #include "rules/rule.h"
+#include "wire/text_appender.h"
 
 namespace sluice::frontend::http {
 
 namespace {
 
-void AppendOrNull(std::string_view member, std::optional<std::int64_t> value, std::string& out) {
-  out += member;
-  if (value) {
-    AppendNumber(out, *value);
-  } else {
-    out += "null";
+using wire::Decimal;
+using wire::TextAppender;
+
+Decimal OrNull(std::optional<std::int64_t> value) {
+  return value ? Decimal(*value) : Decimal::Null();
+}
+
+Decimal Milliseconds(Duration wait) {
+  return IsKnown(wait) ? Decimal(CeilMilliseconds(wait)) : Decimal::Null();
+}
+
+// What a limit and the verdict that it governs both say of the key.
+struct KeyTexts {
+  Decimal remaining = Decimal::Null();
+  Decimal reset_at = Decimal::Null();
+};
+
+KeyTexts TextsOf(const Decision& decision, WallInstant now) {
+  if (decision.limit == kUnlimited) {
+    return {};
   }
+  return {.remaining = Decimal(decision.remaining), .reset_at = OrNull(ResetAt(now, decision))};
 }
 
-std::optional<std::int64_t> Counted(Units units) {
-  return units == kUnlimited ? std::nullopt : std::optional<std::int64_t>(units);
-}
-
-std::optional<std::int64_t> Milliseconds(Duration wait) {
-  return IsKnown(wait) ? std::optional(CeilMilliseconds(wait)) : std::nullopt;
-}
-
-void AppendLimit(const service::RuleDecision& item, WallInstant now, std::string& out) {
+void AddLimit(TextAppender& out, const service::RuleDecision& item, const KeyTexts& key) {
   const Decision& decision = item.decision;
-  out += "{\"name\": \"";
-  out += item.rule->id;  // [A-Za-z0-9._-]: nothing to escape.
-  out += decision.allowed ? "\", \"allowed\": true" : "\", \"allowed\": false";
-  AppendOrNull(", \"limit\": ", Counted(decision.limit), out);
-  AppendOrNull(", \"remaining\": ",
-               decision.limit == kUnlimited ? std::nullopt : Counted(decision.remaining), out);
-  AppendOrNull(", \"reset_at\": ", ResetAt(now, decision), out);
+  out.Add("{\"name\": \"").Add(item.rule->id);  // [A-Za-z0-9._-]: nothing to escape.
+  if (decision.allowed) {
+    out.Add("\", \"allowed\": true, \"limit\": ");
+  } else {
+    out.Add("\", \"allowed\": false, \"limit\": ");
+  }
+  out.Add(decision.limit == kUnlimited ? Decimal::Null() : Decimal(decision.limit));
+  out.Add(", \"remaining\": ").Add(key.remaining);
+  out.Add(", \"reset_at\": ").Add(key.reset_at);
   if (!decision.allowed) {
-    out += ", \"reason\": \"";
-    out += RowOf(decision.reason).name;
-    out += '"';
-    AppendOrNull(", \"retry_after_ms\": ", Milliseconds(decision.retry_after), out);
+    out.Add(", \"reason\": \"").Add(RowOf(decision.reason).name);
+    out.Add("\", \"retry_after_ms\": ").Add(Milliseconds(decision.retry_after));
   }
   if (decision.wait.count() > 0) {
-    AppendOrNull(", \"wait_ms\": ", Milliseconds(decision.wait), out);
+    out.Add(", \"wait_ms\": ").Add(Milliseconds(decision.wait));
   }
   if (decision.shadow) {
-    out += ", \"shadow\": true";
+    out.Add(", \"shadow\": true");
   }
   if (decision.degraded) {
-    out += ", \"degraded\": true";
+    out.Add(", \"degraded\": true");
   }
-  out += '}';
+  out.Add("}");
 }
 
 // Ids are 64 bits wide, and a JSON number in many a client holds 53: they go as text.
-void AppendHolds(const service::Verdict& verdict, std::string& out) {
+void AddHolds(TextAppender& out, const service::Verdict& verdict) {
   bool first = true;
   for (const service::RuleDecision& item : verdict.decisions) {
     if (item.hold == 0) {
       continue;
     }
-    out += first ? ", \"holds\": [" : ", ";
+    if (first) {
+      out.Add(", \"holds\": [");
+    } else {
+      out.Add(", ");
+    }
     first = false;
-    out += "{\"name\": \"";
-    out += item.rule->id;
-    out += "\", \"id\": \"";
     char digits[24];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, item.hold).ptr);
-    out += "\"}";
+    const char* const end = std::to_chars(digits, digits + sizeof digits, item.hold).ptr;
+    out.Add("{\"name\": \"").Add(item.rule->id).Add("\", \"id\": \"");
+    out.Add(std::string_view(digits, end)).Add("\"}");
   }
   if (!first) {
-    out += ']';
+    out.Add("]");
   }
 }
 
 }  // namespace
 
-void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& out) {
+void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& answer) {
+  TextAppender out(answer);
   const service::RuleDecision* governing = verdict.governing_decision();
-  std::optional<std::int64_t> remaining;
-  std::optional<std::int64_t> reset_at;
-  if (governing != nullptr && governing->decision.limit != kUnlimited) {
-    remaining = Counted(governing->decision.remaining);
-    reset_at = ResetAt(verdict.now, governing->decision);
+  const KeyTexts shown =
+      governing == nullptr ? KeyTexts{} : TextsOf(governing->decision, verdict.now);
+  if (verdict.allowed) {
+    out.Add("{\"allowed\": true, \"remaining\": ");
+  } else {
+    out.Add("{\"allowed\": false, \"remaining\": ");
   }
-  out += verdict.allowed ? "{\"allowed\": true" : "{\"allowed\": false";
-  AppendOrNull(", \"remaining\": ", remaining, out);
-  AppendOrNull(", \"reset_at\": ", reset_at, out);
+  out.Add(shown.remaining).Add(", \"reset_at\": ").Add(shown.reset_at);
   if (!verdict.allowed) {
     std::optional<std::int64_t> seconds;
     std::optional<std::int64_t> milliseconds;
@@ -98,26 +109,27 @@ void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& out
       seconds = std::max<std::int64_t>(1, CeilSeconds(governing->decision.retry_after));
       milliseconds = CeilMilliseconds(governing->decision.retry_after);
     }
-    AppendOrNull(", \"retry_after\": ", seconds, out);
-    AppendOrNull(", \"retry_after_ms\": ", milliseconds, out);
+    out.Add(", \"retry_after\": ").Add(OrNull(seconds));
+    out.Add(", \"retry_after_ms\": ").Add(OrNull(milliseconds));
   } else if (verdict.wait.count() > 0) {
-    AppendOrNull(", \"wait_ms\": ", Milliseconds(verdict.wait), out);
+    out.Add(", \"wait_ms\": ").Add(Milliseconds(verdict.wait));
     if (waited) {
-      out += ", \"waited\": true";
+      out.Add(", \"waited\": true");
     }
   }
-  out += ", \"limits\": [";
-  bool first = true;
+  std::string_view before = ", \"limits\": [";
   for (const service::RuleDecision& item : verdict.decisions) {
-    if (!first) {
-      out += ", ";
+    out.Add(before);
+    before = ", ";
+    if (&item == governing) {
+      AddLimit(out, item, shown);
+    } else {
+      AddLimit(out, item, TextsOf(item.decision, verdict.now));
     }
-    first = false;
-    AppendLimit(item, verdict.now, out);
   }
-  out += ']';
-  AppendHolds(verdict, out);
-  out += '}';
+  out.Add(verdict.decisions.empty() ? ", \"limits\": []" : "]");
+  AddHolds(out, verdict);
+  out.Add("}");
 }
 
 }  // namespace sluice::frontend::http

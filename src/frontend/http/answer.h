@@ -20,6 +20,6 @@ namespace sluice::frontend::http {
 
 // Appends the body of an answer to a check or a status. `waited` says that the reply was
 // held back for the verdict's whole wait. Times are rounded up.
-void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& out);
+void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& answer);
 
 }  // namespace sluice::frontend::http

@@ -5,10 +5,14 @@
 #include "core/calendar.h"
 #include "frontend/http/numbers.h"
 #include "rules/rule.h"
+#include "wire/text_appender.h"
 
 namespace sluice::frontend::http {
 
 namespace {
+
+using wire::Decimal;
+using wire::TextAppender;
 
 constexpr Int128 kSecondNs = 1'000'000'000;
 
@@ -73,17 +77,32 @@ std::optional<std::int64_t> EffectiveSeconds(const service::RuleDecision& item, 
   return reset;
 }
 
-void AppendName(const service::RuleDecision& item, bool first, std::string& out) {
-  out += first ? "\"" : ", \"";
-  out += item.rule->id;
-  out += '"';
+void AddIfAny(TextAppender& out, std::string_view key, std::optional<std::int64_t> value) {
+  if (value) {
+    out.Add(key).Add(*value);
+  }
 }
 
-void AppendParameter(std::string_view key, std::optional<std::int64_t> value, std::string& out) {
-  if (value) {
-    out += key;
-    AppendNumber(out, *value);
+// The numbers of one decision that several fields say, written once.
+struct Shown {
+  explicit Shown(const Decision& decision) : limit(decision.limit), remaining(decision.remaining) {}
+  Decimal limit;
+  Decimal remaining;
+};
+
+void AddPolicy(TextAppender& out, const service::RuleDecision& item, const Decimal& limit,
+               WallInstant now) {
+  out.Add("\"").Add(item.rule->id).Add("\";q=").Add(limit);
+  if (item.quota.algorithm == core::Algorithm::kConcurrency) {
+    out.Add(";qu=\"concurrent-requests\"");
   }
+  AddIfAny(out, ";w=", WindowSeconds(item.quota, now));
+}
+
+void AddState(TextAppender& out, const service::RuleDecision& item, const Decimal& remaining,
+              WallInstant now) {
+  out.Add("\"").Add(item.rule->id).Add("\";r=").Add(remaining);
+  AddIfAny(out, ";t=", EffectiveSeconds(item, now));
 }
 
 }  // namespace
@@ -93,9 +112,7 @@ void AppendField(std::string_view name, std::string_view value, std::string& fie
 }
 
 void AppendField(std::string_view name, std::int64_t value, std::string& fields) {
-  fields.append(name).append(": ");
-  AppendNumber(fields, value);
-  fields += "\r\n";
+  AppendField(name, Decimal(value).view(), fields);
 }
 
 void AppendLimitFields(const service::Verdict& verdict, std::string& fields) {
@@ -103,41 +120,37 @@ void AppendLimitFields(const service::Verdict& verdict, std::string& fields) {
   if (governing == nullptr) {
     return;
   }
+  TextAppender out(fields);
+  const Shown shown(governing->decision);
   if (IsShown(*governing)) {
-    const Decision& decision = governing->decision;
-    AppendField("X-RateLimit-Limit", decision.limit, fields);
-    AppendField("X-RateLimit-Remaining", decision.remaining, fields);
-    if (const auto reset_at = ResetAt(verdict.now, decision)) {
-      AppendField("X-RateLimit-Reset", *reset_at, fields);
+    out.Add("X-RateLimit-Limit: ").Add(shown.limit);
+    out.Add("\r\nX-RateLimit-Remaining: ").Add(shown.remaining);
+    if (const auto reset_at = ResetAt(verdict.now, governing->decision)) {
+      out.Add("\r\nX-RateLimit-Reset: ").Add(*reset_at);
     }
+    out.Add("\r\n");
   }
   if (std::none_of(verdict.decisions.begin(), verdict.decisions.end(), IsShown)) {
     return;
   }
-  bool first = true;
-  fields += "RateLimit-Policy: ";
+  std::string_view before = "RateLimit-Policy: ";
   for (const service::RuleDecision& item : verdict.decisions) {
     if (IsShown(item)) {
-      AppendName(item, first, fields);
-      AppendParameter(";q=", item.decision.limit, fields);
-      if (item.quota.algorithm == core::Algorithm::kConcurrency) {
-        fields += ";qu=\"concurrent-requests\"";
-      }
-      AppendParameter(";w=", WindowSeconds(item.quota, verdict.now), fields);
-      first = false;
+      const Decimal limit = &item == governing ? shown.limit : Decimal(item.decision.limit);
+      AddPolicy(out.Add(before), item, limit, verdict.now);
+      before = ", ";
     }
   }
-  first = true;
-  fields += "\r\nRateLimit: ";
+  before = "\r\nRateLimit: ";
   for (const service::RuleDecision& item : verdict.decisions) {
     if (IsShown(item)) {
-      AppendName(item, first, fields);
-      AppendParameter(";r=", item.decision.remaining, fields);
-      AppendParameter(";t=", EffectiveSeconds(item, verdict.now), fields);
-      first = false;
+      const Decimal remaining =
+          &item == governing ? shown.remaining : Decimal(item.decision.remaining);
+      AddState(out.Add(before), item, remaining, verdict.now);
+      before = ", ";
     }
   }
-  fields += "\r\n";
+  out.Add("\r\n");
 }
 
 std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "sluice/decision.h"
 #include "sluice/time.h"
@@ -16,14 +13,6 @@ namespace sluice::frontend::http {
 
 // Units times nanoseconds, and instants plus the longest waits, pass 64 bits.
 __extension__ using Int128 = __int128;
-
-// Appends decimal digits; to_chars, because a stream or a format call per number shows in
-// the cost of a request.
-inline void AppendNumber(std::string& out, std::int64_t value) {
-  char digits[24];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out.append(digits, end);
-}
 
 // The least whole number of `unit`s that is not less than `time`; 0 for what has passed.
 [[nodiscard]] constexpr std::int64_t CeilOf(Duration time, Duration unit) {

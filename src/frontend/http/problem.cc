@@ -1,8 +1,7 @@
 #include "frontend/http/problem.h"
 
-#include <cstdint>
+#include <string>
 
-#include "frontend/http/numbers.h"
 #include "wire/http1_response.h"
 #include "wire/json_writer.h"
 
@@ -13,7 +12,7 @@ void AppendProblem(const Problem& problem, std::string& out) {
   wire::AppendJsonString(
       out, problem.title.empty() ? wire::StatusPhrase(problem.status) : problem.title);
   out += ", \"status\": ";
-  AppendNumber(out, problem.status);
+  out += std::to_string(problem.status);
   out += ", \"detail\": ";
   wire::AppendJsonString(out, problem.detail);
   if (!problem.code.empty()) {
@@ -22,11 +21,11 @@ void AppendProblem(const Problem& problem, std::string& out) {
   }
   if (problem.place != nullptr) {
     out += ", \"position\": {\"offset\": ";
-    AppendNumber(out, static_cast<std::int64_t>(problem.place->offset));
+    out += std::to_string(problem.place->offset);
     out += ", \"line\": ";
-    AppendNumber(out, problem.place->line);
+    out += std::to_string(problem.place->line);
     out += ", \"column\": ";
-    AppendNumber(out, problem.place->column);
+    out += std::to_string(problem.place->column);
     out += '}';
   }
   out += '}';
