@@ -10,32 +10,9 @@
 
 #include <tl/expected.hpp>
 
+#include "wire/json_problem.h"
+
 namespace sluice::wire {
-
-// What is wrong with a JSON text, and where.
-enum class JsonFault : std::uint8_t {
-  kSyntax,     // No JSON (RFC 8259), or bytes behind it.
-  kNoObject,   // JSON, but no object.
-  kNested,     // An object or array where a scalar belongs.
-  kDuplicate,  // A member given twice.
-  kTooMany,    // More members than the limit.
-  kTooLong,    // A name or value longer than the limit, or an empty name.
-  kWrongType,  // A reserved member of another type than it must have.
-  kCost,       // `cost` is no integer from 0 to 999,999,999,999,999.
-};
-
-struct JsonProblem {
-  JsonFault fault = JsonFault::kSyntax;
-  std::string
-      message;  // For a person, with the place: `cost must not be negative (line 1, column 9)`.
-  std::string member;      // Which member, or "".
-  std::size_t offset = 0;  // Bytes before the place.
-  int line = 0;            // From 1.
-  int column = 0;          // From 1, in bytes.
-};
-
-// "invalid_json", "invalid_cost", ...: stable, for machines.
-[[nodiscard]] std::string_view FaultName(JsonFault fault);
 
 enum class ScalarKind : std::uint8_t { kText, kInteger, kFraction, kBoolean, kNull };
 
@@ -49,7 +26,7 @@ struct JsonMember {
   bool reserved = false;  // A reserved word, and not inside the nested object.
   bool fits = false;      // An integer that fits `integer`.
   std::int64_t integer = 0;
-  std::size_t ordinal = 0;  // Which member of the text this is: for ProblemOf().
+  std::size_t offset = 0;  // Where in the text the value begins.
 };
 
 struct ScalarObjectLimits {
@@ -82,10 +59,6 @@ class ScalarObject {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// A problem at `offset` of `json`; line and column are worked out and written behind `text`.
-[[nodiscard]] JsonProblem ProblemAt(std::string_view json, std::size_t offset, JsonFault fault,
-                                    std::string_view text, std::string_view member = {});
 
 // A problem with the value of `member`, which was read from `json`.
 [[nodiscard]] JsonProblem ProblemOf(const JsonMember& member, std::string_view json,

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace sluice::wire {
+
+struct JsonNumber {
+  std::string_view text;  // As it was written.
+  bool whole = false;     // Neither a fraction nor an exponent.
+  bool fits = false;      // Whole, and in 64 bits: `value`.
+  std::int64_t value = 0;
+};
+
+// Walks over a JSON text (RFC 8259), token by token; what the tokens mean together is the
+// caller's business. The text is the cursor's to write to: a string is decoded where it stands,
+// as it is never longer decoded, so reading one costs a view. A NUL stands behind the text, so
+// that no step has to ask for the end first. Never throws, allocates nothing. One thread.
+class JsonCursor {
+ public:
+  // `text[size]` must be 0. The text outlives the views of it that the cursor gives out.
+  JsonCursor(char* text, std::size_t size) : begin_(text), end_(text + size), at_(text) {}
+
+  // The first byte of the next token, white space skipped; 0 at the end. (A NUL in the text is
+  // 0 as well; no token begins with it, so whoever cares for the end asks at_end().)
+  [[nodiscard]] char Peek() {
+    while (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t') {
+      ++at_;
+    }
+    return *at_;
+  }
+
+  // Steps over the next token if it is this character.
+  [[nodiscard]] bool Take(char c) {
+    if (Peek() != c) {
+      return false;
+    }
+    ++at_;
+    return true;
+  }
+
+  // Steps over the string, number or word that Peek() stands before. False: there is none,
+  // wrong() says why, offset() where. Peek() must have seen '"', and '-' or a digit.
+  [[nodiscard]] bool TakeString(std::string_view& decoded);
+  [[nodiscard]] bool TakeNumber(JsonNumber& number);
+  [[nodiscard]] bool TakeWord(std::string_view word);
+
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
+  [[nodiscard]] std::size_t offset() const { return static_cast<std::size_t>(at_ - begin_); }
+  [[nodiscard]] std::string_view wrong() const { return wrong_; }
+
+ private:
+  bool Fail(std::string_view wrong) {
+    wrong_ = wrong;
+    return false;
+  }
+  bool TakeStringFrom(char* begin, std::string_view& decoded);
+  bool TakeEscape(char*& to);
+  bool TakeUnicodeEscape(char*& to);
+  bool TakeDigits();
+
+  char* begin_;
+  char* end_;
+  char* at_;
+  std::string_view wrong_;
+};
+
+}  // namespace sluice::wire
