@@ -33,13 +33,27 @@ constexpr std::array<std::uint8_t, 256> ClassesOfBytes() {
 }
 constexpr std::array<std::uint8_t, 256> kClasses = ClassesOfBytes();
 
-// How many bytes at the front of `text` belong to `wanted`.
-std::size_t SpanOf(std::string_view text, ByteClass wanted) {
-  std::size_t size = 0;
-  while (size < text.size() && (kClasses[static_cast<unsigned char>(text[size])] & wanted) != 0) {
-    ++size;
+bool IsOf(char c, ByteClass wanted) {
+  return (kClasses[static_cast<unsigned char>(c)] & wanted) != 0;
+}
+
+// The bytes from `at` on that belong to `wanted`; `at` then stands behind them. No class has the
+// line feed, and one ends the block: so no step asks whether there is a next byte.
+std::string_view Span(const char*& at, ByteClass wanted) {
+  const char* const begin = at;
+  while (IsOf(*at, wanted)) {
+    ++at;
   }
-  return size;
+  return {begin, static_cast<std::size_t>(at - begin)};
+}
+
+// Steps over CR LF.
+bool EndLine(const char*& at) {
+  if (at[0] != '\r' || at[1] != '\n') {
+    return false;
+  }
+  at += 2;
+  return true;
 }
 
 bool IsSpace(char c) {
@@ -82,57 +96,55 @@ HttpMethod MethodOf(std::string_view text) {
 
 bool Http1HeaderReader::Read(std::string_view block) {
   request_.fields.clear();
-  for (bool first = true;; first = false) {
-    const std::size_t end = block.find('\n');
-    if (end == std::string_view::npos || end == 0 || block[end - 1] != '\r') {
-      return false;
-    }
-    const std::string_view line = block.substr(0, end - 1);
-    block.remove_prefix(end + 1);
-    if (line.empty()) {
-      break;
-    }
-    if (!(first ? ReadRequestLine(line) : ReadField(line))) {
+  if (!block.ends_with("\r\n\r\n")) {
+    return false;
+  }
+  const char* at = block.data();
+  if (!ReadRequestLine(at)) {
+    return false;
+  }
+  while (*at != '\r') {
+    if (!ReadField(at)) {
       return false;
     }
   }
   request_.keep_alive = request_.minor_version == 0 ? keep_alive_ : !close_;
-  return block.empty();
+  return EndLine(at) && at == block.data() + block.size();
 }
 
-bool Http1HeaderReader::ReadRequestLine(std::string_view line) {
-  constexpr std::string_view kVersion = " HTTP/1.x";
-  const std::size_t method = SpanOf(line, kToken);
-  if (method == 0 || method == line.size() || line[method] != ' ') {
+bool Http1HeaderReader::ReadRequestLine(const char*& at) {
+  request_.method_text = Span(at, kToken);
+  if (request_.method_text.empty() || *at != ' ') {
     return false;
   }
-  const std::string_view rest = line.substr(method + 1);
-  const std::size_t target = SpanOf(rest, kTarget);
-  if (target == 0 || rest.size() - target != kVersion.size()) {
+  ++at;
+  request_.target = Span(at, kTarget);
+  if (request_.target.empty()) {
     return false;
   }
-  const std::string_view version = rest.substr(target);
-  if (version != " HTTP/1.1" && version != " HTTP/1.0") {
+  for (const char c : std::string_view(" HTTP/1.")) {
+    if (*at != c) {
+      return false;
+    }
+    ++at;
+  }
+  if (*at != '0' && *at != '1') {
     return false;
   }
-  request_.method_text = line.substr(0, method);
   request_.method = MethodOf(request_.method_text);
-  request_.target = rest.substr(0, target);
-  request_.minor_version = version.back() - '0';
-  return true;
+  request_.minor_version = *at - '0';
+  ++at;
+  return EndLine(at);
 }
 
-bool Http1HeaderReader::ReadField(std::string_view line) {
-  const std::size_t name = SpanOf(line, kToken);
-  if (name == 0 || name == line.size() || line[name] != ':') {
+bool Http1HeaderReader::ReadField(const char*& at) {
+  const std::string_view name = Span(at, kToken);
+  if (name.empty() || *at != ':') {
     return false;
   }
-  const std::string_view value = line.substr(name + 1);
-  if (SpanOf(value, kValue) != value.size()) {
-    return false;
-  }
-  const HttpField field{line.substr(0, name), Trim(value)};
-  if (!Note(field)) {
+  ++at;
+  const HttpField field{name, Trim(Span(at, kValue))};
+  if (!EndLine(at) || !Note(field)) {
     return false;
   }
   if (request_.fields.size() == max_fields_) {
@@ -179,7 +191,7 @@ bool Http1HeaderReader::ReadConnection(std::string_view list) {
   for (;;) {
     const std::size_t comma = std::min(list.find(','), list.size());
     const std::string_view option = Trim(list.substr(0, comma));
-    if (SpanOf(option, kToken) != option.size()) {
+    if (!std::ranges::all_of(option, [](char c) { return IsOf(c, kToken); })) {
       return false;
     }
     close_ |= EqualsIgnoreCase(option, "close");

@@ -16,7 +16,7 @@ class Http1HeaderReader {
       : request_(request), max_fields_(max_fields) {}
 
   // `block`: lines that each end in CR LF, the last of them empty, the first one in HTTP/1.0 or
-  // HTTP/1.1; no other line feed. False: malformed, or too_many_fields() says that.
+  // HTTP/1.1. One pass over its bytes. False: malformed, or too_many_fields() says that.
   [[nodiscard]] bool Read(std::string_view block);
 
   [[nodiscard]] bool too_many_fields() const { return too_many_fields_; }
@@ -32,8 +32,9 @@ class Http1HeaderReader {
   [[nodiscard]] const Seen& expect() const { return expect_; }
 
  private:
-  [[nodiscard]] bool ReadRequestLine(std::string_view line);
-  [[nodiscard]] bool ReadField(std::string_view line);
+  // Read the line that begins at `at`, and step behind its end.
+  [[nodiscard]] bool ReadRequestLine(const char*& at);
+  [[nodiscard]] bool ReadField(const char*& at);
   [[nodiscard]] bool Note(const HttpField& field);
   [[nodiscard]] bool ReadConnection(std::string_view list);
 
