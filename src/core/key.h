@@ -20,8 +20,8 @@ inline constexpr std::size_t kMaxKeyParts = 8;
 inline constexpr std::size_t kMaxValueBytes = 1024;
 
 // Whose quota: the rule and the typed tuple of its key attributes. The store adds what
-// shapes the state (algorithm, window, segments, zone), so that a change of those starts
-// fresh, and hashes or escapes as it needs.
+// shapes the state (algorithm, window, segments, zone; of throttle not the window), so that a
+// change of those starts fresh, and hashes or escapes as it needs.
 struct KeyView {
   std::string_view rule;
   std::string_view formerly;  // The rule's old id, whose state moves here; "" if none.

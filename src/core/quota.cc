@@ -10,10 +10,10 @@ namespace sluice::core {
 namespace {
 
 // In the order of the enum.
-constexpr std::array<std::string_view, kAlgorithmCount> kNames{
+constexpr std::array<std::string_view, kAlgorithmCount + 1> kNames{
     "fixed_window",   "sliding_window_log", "sliding_window_counter",
     "sliding_window", "token_bucket",       "gcra",
-    "leaky_bucket",   "concurrency"};
+    "leaky_bucket",   "concurrency",        "throttle"};
 
 using Fault = std::optional<std::string>;
 
@@ -70,6 +70,10 @@ Fault FaultOfBucket(const Quota& quota) {
   if (Fault fault = FaultOfWindow("window", quota.window)) {
     return fault;
   }
+  if (quota.algorithm == Algorithm::kThrottle &&
+      quota.window % std::chrono::seconds(1) != Duration{}) {
+    return "window is no whole number of seconds: round it to one";
+  }
   return FaultOfRefill(quota);
 }
 
@@ -106,7 +110,7 @@ std::string_view NameOf(Algorithm algorithm) {
 }
 
 std::optional<Algorithm> AlgorithmNamed(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
+  for (std::size_t i = 0; i < std::size_t{kAlgorithmCount}; ++i) {
     if (kNames[i] == name) {
       return static_cast<Algorithm>(i);
     }

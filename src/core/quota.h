@@ -21,16 +21,19 @@ enum class Algorithm : std::uint8_t {
   kGcra,
   kLeakyBucket,
   kConcurrency,
+  kThrottle,  // A gcra whose numbers come with each check: core/throttle.h. No rule may name it.
 };
-inline constexpr int kAlgorithmCount = 8;
+inline constexpr int kAlgorithmCount = 8;  // Those that a rule may name.
 
-// "fixed_window", ...: the words of rule files.
+// "fixed_window", ...: the words of rule files, and "throttle".
 [[nodiscard]] std::string_view NameOf(Algorithm algorithm);
+// nullopt also for "throttle".
 [[nodiscard]] std::optional<Algorithm> AlgorithmNamed(std::string_view name);
 
-// token_bucket, gcra and leaky_bucket: one class under three names.
+// token_bucket, gcra and leaky_bucket: one class under three names. throttle has their numbers.
 [[nodiscard]] constexpr bool IsBucket(Algorithm a) {
-  return a == Algorithm::kTokenBucket || a == Algorithm::kGcra || a == Algorithm::kLeakyBucket;
+  return a == Algorithm::kTokenBucket || a == Algorithm::kGcra || a == Algorithm::kLeakyBucket ||
+         a == Algorithm::kThrottle;
 }
 
 // The longest window, and the longest time that a bucket may take to refill: 100 years.
@@ -53,7 +56,8 @@ struct Quota {
   Units ceiling = 0;          // concurrency: the most in flight for *this* caller's priority,
                               // at most `limit`; the rest is reserved for others.
   Duration window{};          // Windows and buckets: a whole number of milliseconds, at least 1.
-                              // concurrency: hold_ttl. Not used with a calendar.
+                              // throttle: of whole seconds. concurrency: hold_ttl. Not used
+                              // with a calendar.
   const Calendar* calendar = nullptr;  // fixed_window by civil periods. Outlives every check.
 };
 

@@ -8,6 +8,7 @@
 #include "core/bucket.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window_counter.h"
+#include "core/throttle.h"
 #include "store/check_steps.h"
 #include "store/draft.h"
 #include "store/judge.h"
@@ -146,6 +147,8 @@ void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const F
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
       return DecideAs<core::Bucket<TableTimeline>>(core, turn, call, key);
+    case Algorithm::kThrottle:
+      return DecideAs<core::Throttle<TableTimeline>>(core, turn, call, key);
     case Algorithm::kFixedWindow:
       return DecideAs<core::FixedWindow<TableTimeline>>(core, turn, call, key);
     case Algorithm::kSlidingWindowCounter:

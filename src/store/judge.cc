@@ -9,6 +9,7 @@
 #include "core/sliding_window.h"
 #include "core/sliding_window_counter.h"
 #include "core/sliding_window_log.h"
+#include "core/throttle.h"
 #include "store/list_kind.h"
 
 namespace sluice::store {
@@ -23,6 +24,7 @@ using FixedWindow = core::FixedWindow<TableTimeline>;
 using Counter = core::SlidingWindowCounter<TableTimeline>;
 using Log = core::SlidingWindowLog<TableTimeline>;
 using Sliding = core::SlidingWindow<TableTimeline>;
+using Throttle = core::Throttle<TableTimeline>;
 
 // A State of 32 bytes is the slot's; one of 24 leaves room for the chain's ends.
 template <class State>
@@ -76,6 +78,8 @@ Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entr
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
       return Plain<Bucket>(quota, state, now, cost);
+    case Algorithm::kThrottle:
+      return Plain<Throttle>(quota, state, now, cost);
     case Algorithm::kFixedWindow:
       return Plain<FixedWindow>(quota, state, now, cost);
     case Algorithm::kSlidingWindowCounter:
@@ -98,6 +102,8 @@ Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& e
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
       return Bucket::Peek(quota, From<Bucket::State>(state), now, cost).decision;
+    case Algorithm::kThrottle:
+      return Throttle::Peek(quota, From<Throttle::State>(state), now, cost).decision;
     case Algorithm::kFixedWindow:
       return FixedWindow::Peek(quota, From<FixedWindow::State>(state), now, cost).decision;
     case Algorithm::kSlidingWindowCounter:
@@ -120,6 +126,9 @@ RefundStep JudgeRefund(const Quota& quota, const RawState& state, const EntryVie
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
       return {.state = Into(Bucket::Refund(quota, From<Bucket::State>(state), now, units), state)};
+    case Algorithm::kThrottle:
+      return {.state =
+                  Into(Throttle::Refund(quota, From<Throttle::State>(state), now, units), state)};
     case Algorithm::kFixedWindow:
       return {.state = Into(FixedWindow::Refund(quota, From<FixedWindow::State>(state), now, units),
                             state)};
@@ -143,6 +152,8 @@ TableInstant ExpiryOf(const Quota& quota, const RawState& state, const EntryView
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
       return Bucket::Expiry(quota, From<Bucket::State>(state));
+    case Algorithm::kThrottle:
+      return Throttle::Expiry(quota, From<Throttle::State>(state));
     case Algorithm::kFixedWindow:
       return FixedWindow::Expiry(quota, From<FixedWindow::State>(state));
     case Algorithm::kSlidingWindowCounter:

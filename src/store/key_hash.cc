@@ -111,7 +111,9 @@ Fingerprint KeyHash::Of(std::string_view rule, const core::KeyView& key,
   if (quota.calendar != nullptr && quota.algorithm == Algorithm::kFixedWindow) {
     calendar = quota.calendar->shape();
   }
-  const bool has_window = calendar.empty() && quota.algorithm != Algorithm::kConcurrency;
+  // Nor has throttle: its window may change from check to check, and its state says which it is.
+  const bool has_window = calendar.empty() && quota.algorithm != Algorithm::kConcurrency &&
+                          quota.algorithm != Algorithm::kThrottle;
   const std::uint64_t segments =
       quota.algorithm == Algorithm::kSlidingWindow ? quota.segments : std::uint64_t{0};
   const Shape shape{.window = has_window ? static_cast<std::uint64_t>(quota.window.count()) : 0,

@@ -52,7 +52,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(core::Algorithm::kFixedWindow, core::Algorithm::kSlidingWindowLog,
                       core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
                       core::Algorithm::kTokenBucket, core::Algorithm::kGcra,
-                      core::Algorithm::kLeakyBucket, core::Algorithm::kConcurrency),
+                      core::Algorithm::kLeakyBucket, core::Algorithm::kThrottle,
+                      core::Algorithm::kConcurrency),
     [](const auto& tested) { return std::string(core::NameOf(tested.param)); });
 
 }  // namespace
