@@ -153,7 +153,7 @@ core::Quota QuotaUnder(const Rule& rule, const CompiledRule& compiled, const Cho
 }
 
 Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& modes,
-                            Matches& matches, AbsentCost absent_cost) const {
+                            Matches& matches, AbsentCost absent_cost, const Rule* only) const {
   const Index& index = *index_;
   Matches::Room& room = *matches.room_;
   room.applied.clear();
@@ -211,10 +211,10 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
 
   // Then what each of those left says of this request.
   for (const Hit& hit : room.hits) {
-    if (room.replaced[hit.rule] == room.generation) {
+    const Rule& rule = index.rules[hit.rule];
+    if (room.replaced[hit.rule] == room.generation || (only != nullptr && only != &rule)) {
       continue;
     }
-    const Rule& rule = index.rules[hit.rule];
     const CompiledRule& compiled = index.compiled[hit.rule];
     AppliedRule applied{&rule, rule.quota, cost, hit.shadow, hit.key_missing, {}};
     if (!hit.key_missing) {
@@ -243,6 +243,10 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
       }
     }
     room.applied.push_back(applied);
+  }
+
+  if (only != nullptr) {
+    std::erase_if(room.skipped, [only](const Rule* rule) { return rule != only; });
   }
 
   // The parts stand still now: hand out views of them.

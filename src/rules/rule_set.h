@@ -88,8 +88,11 @@ class RuleSet {
   // attributes that more than four regexes are written for (rules/regex_index.h);
   // bench/match_bench.cc and tests/unit/rules/match_allocation_test.cc hold that. Safe from any
   // thread.
+  // With `only`, a rule of this set, no other is listed, and none fails the request by its cost or
+  // key; what replaces it still does.
   Result<void> Match(Attributes request, Cost cost, const ModeOverrides& modes, Matches& matches,
-                     AbsentCost absent_cost = AbsentCost::kIsAnError) const;
+                     AbsentCost absent_cost = AbsentCost::kIsAnError,
+                     const Rule* only = nullptr) const;
 
   // For people: why each rule does or does not apply to `request`, in declaration order.
   struct Explanation {

@@ -39,11 +39,17 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics) {
   answers_.clear();
 
   const Snapshot& snapshot = *pin;
+  const rules::Rule* const only = only_rule.empty() ? nullptr : FindRule(snapshot, only_rule);
+  if (!only_rule.empty() && only == nullptr) {
+    verdict.allowed = false;
+    verdict.request_error = NoSuchRule(only_rule);
+    return false;
+  }
   if (snapshot.rules == nullptr) {
     return false;
   }
   if (Result<void> matched =
-          snapshot.rules->Match(attributes, cost, snapshot.modes, matches_, absent_cost);
+          snapshot.rules->Match(attributes, cost, snapshot.modes, matches_, absent_cost, only);
       !matched) {
     verdict.allowed = false;
     verdict.request_error = std::move(matched.error().message);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sluice/attribute.h"
@@ -28,7 +29,10 @@ class DecideCall {
 
   // In. The bytes that `attributes` views stay alive until OnVerdict().
   Attributes attributes;
-  Cost cost;          // 0 to kMaxUnits: doors refuse what is not.
+  Cost cost;  // 0 to kMaxUnits: doors refuse what is not.
+  // Not empty: only this rule is asked, if it applies; a name that no rule has is an error of
+  // the request. Alive as `attributes` are.
+  std::string_view only_rule;
   bool peek = false;  // The verdict of such a check, with what is left now; changes nothing.
   // Whether `cost` stands in where a rule takes its cost from an attribute that is absent: for
   // a status, which asks what is left. A check without that attribute cannot be judged.

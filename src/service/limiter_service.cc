@@ -91,16 +91,28 @@ void LimiterService::Decide(std::span<DecideCall* const> batch) {
   }
 }
 
-void LimiterService::Release(ReleaseCall& call) {
-  auto snapshot = published_.Get();
-  const rules::Rule* rule = nullptr;
-  if (snapshot->rules != nullptr) {
-    rule = snapshot->rules->Find(call.rule);
-    if (rule == nullptr) {
-      const auto renamed = snapshot->renamed.find(std::string(call.rule));
-      rule = renamed == snapshot->renamed.end() ? nullptr : snapshot->rules->Find(renamed->second);
+void LimiterService::Throttle(std::span<ThrottleCall* const> batch) {
+  const Turn turn(metrics_);
+  std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
+  std::size_t count = 0;
+  for (ThrottleCall* const call : batch) {
+    call->metrics_ = &metrics_;
+    call->turn_ = turn.number();
+    call->started_ = turn.started();
+    asked[count++] = call;
+    if (count == kAtOnce) {
+      store_.CheckMany(asked);
+      count = 0;
     }
   }
+  if (count != 0) {
+    store_.CheckMany({asked.data(), count});
+  }
+}
+
+void LimiterService::Release(ReleaseCall& call) {
+  auto snapshot = published_.Get();
+  const rules::Rule* rule = FindRule(*snapshot, call.rule);
   call.key.parts = call.parts;
   if (rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency) {
     // The hold is in the store under the old id until the key is touched under the new one.

@@ -10,6 +10,7 @@
 #include "service/operator_call.h"
 #include "service/service_metrics.h"
 #include "service/snapshot.h"
+#include "service/throttle_call.h"
 #include "service/verdict.h"
 #include "store/key_store.h"
 
@@ -36,6 +37,9 @@ class LimiterService {
     DecideCall* const one = &call;
     Decide({&one, 1});
   }
+
+  // The same for checks that bring their numbers along.
+  void Throttle(std::span<ThrottleCall* const> batch);
 
   // Gives `call.units` back to every rule that applies, whatever the rule's own `cost` says:
   // an operator names the amount. Clamped, so a key never gets more than its whole quota.

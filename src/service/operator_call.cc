@@ -49,11 +49,15 @@ void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
       call.OnDone();  // The call may be gone now.
     }
   };
-  if (work.snapshot->rules != nullptr) {
+  const rules::Rule* const only =
+      call.only_rule.empty() ? nullptr : FindRule(*work.snapshot, call.only_rule);
+  if (!call.only_rule.empty() && only == nullptr) {
+    call.request_error = NoSuchRule(call.only_rule);
+  } else if (work.snapshot->rules != nullptr) {
     // Cost 0: neither verb spends.
     if (Result<void> matched =
             work.snapshot->rules->Match(call.attributes, Cost{.units = 0}, work.snapshot->modes,
-                                        work.matches, rules::AbsentCost::kIsTheCalls);
+                                        work.matches, rules::AbsentCost::kIsTheCalls, only);
         !matched) {
       call.request_error = std::move(matched.error().message);
     } else {

@@ -29,6 +29,7 @@ class OperatorCall {
 
   // In.
   Attributes attributes;
+  std::string_view only_rule;  // Not empty: only this one; a name that no rule has is an error.
   Units units = 0;  // Refund: what each rule gets back, 0 to kMaxUnits, clamped to what is used.
   // Out.
   std::size_t touched = 0;                             // How many keys the store carried it out on.

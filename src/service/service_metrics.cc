@@ -58,6 +58,9 @@ std::vector<ServiceMetrics::RuleCounters> ServiceMetrics::ForRules(const rules::
 }
 
 std::uint64_t ServiceMetrics::Count(std::string_view rule, Outcome outcome) const {
+  if (rule == kThrottleRule) {
+    return throttle_.Read(static_cast<std::size_t>(outcome));
+  }
   const std::lock_guard lock(mutex_);
   const auto at = known_.find(std::string(rule));
   return at == known_.end() ? 0 : at->second.counters->Read(static_cast<std::size_t>(outcome));
@@ -78,14 +81,17 @@ void ServiceMetrics::Write(Exposition& out) const {
   const std::lock_guard lock(mutex_);
   out.Family("sluice_decisions_total", "Decisions by rule and outcome; peeks are not counted.",
              Exposition::Type::kCounter);
-  for (const std::string& id : order_) {
-    const telemetry::CounterGroup& counters = *known_.at(id).counters;
+  const auto write = [&out](std::string_view id, const telemetry::CounterGroup& counters) {
     for (std::size_t i = 0; i < kOutcomes; ++i) {
       const std::array labels{Label{.name = "rule", .value = id},
                               Label{.name = "outcome", .value = kOutcomeNames[i]}};
       out.Sample("sluice_decisions_total", labels, counters.Read(i));
     }
+  };
+  for (const std::string& id : order_) {
+    write(id, *known_.at(id).counters);
   }
+  write(kThrottleRule, throttle_);
   out.Family("sluice_decide_duration_seconds", "From handing a request in to its verdict.",
              Exposition::Type::kHistogram);
   out.Samples("sluice_decide_duration_seconds", duration_.Read());

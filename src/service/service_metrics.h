@@ -45,6 +45,10 @@ enum class RequestResult : std::uint8_t {
 };
 inline constexpr std::size_t kRequestResults = 5;
 
+// Under which id the keys of service/throttle_call.h live and count. No rule can have it: a
+// rule's id has no such first character.
+inline constexpr std::string_view kThrottleRule = "@cl.throttle";
+
 [[nodiscard]] std::string_view NameOf(Outcome outcome);
 [[nodiscard]] std::string_view NameOf(RequestResult result);
 
@@ -72,6 +76,8 @@ class ServiceMetrics final : public telemetry::Source {
   void CountRequest(RequestResult result) noexcept {
     requests_.Add(static_cast<std::size_t>(result));
   }
+  // Of a check that no rule asked for: shown under kThrottleRule.
+  void CountThrottle(Outcome outcome) noexcept { throttle_.Add(static_cast<std::size_t>(outcome)); }
   [[nodiscard]] bool times_decisions() const noexcept { return times_decisions_; }
   // `times` requests had their verdict `duration` after they were handed in.
   void RecordDecide(Duration duration, std::uint64_t times) noexcept {
@@ -94,6 +100,7 @@ class ServiceMetrics final : public telemetry::Source {
 
   const bool times_decisions_;
   telemetry::CounterGroup requests_;
+  telemetry::CounterGroup throttle_;
   telemetry::CounterGroup reloads_;  // [0] failed, [1] ok.
   telemetry::Histogram duration_;
 

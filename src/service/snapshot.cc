@@ -64,6 +64,26 @@ std::uint64_t NextSerial() {
 
 }  // namespace
 
+const rules::Rule* FindRule(const Snapshot& snapshot, std::string_view id) {
+  if (snapshot.rules == nullptr) {
+    return nullptr;
+  }
+  if (const rules::Rule* rule = snapshot.rules->Find(id); rule != nullptr) {
+    return rule;
+  }
+  const auto renamed = snapshot.renamed.find(std::string(id));
+  return renamed == snapshot.renamed.end() ? nullptr : snapshot.rules->Find(renamed->second);
+}
+
+std::string NoSuchRule(std::string_view id) {
+  constexpr std::size_t kShown = 64;  // As long as an id may be.
+  std::string text = "no rule is called ";
+  for (const char c : id.substr(0, kShown)) {
+    text += c > ' ' && c < 0x7f ? c : '?';  // Somebody's bytes, for somebody's terminal.
+  }
+  return text;
+}
+
 PublishedSnapshot::PublishedSnapshot()
     : serial_(NextSerial()), current_(std::make_shared<const Snapshot>()) {}
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct Snapshot {
   // from memory (a hold granted before the rename) still finds it.
   std::unordered_map<std::string, std::string> renamed;
 };
+
+// The rule that callers know as `id`: by the name it has now, or had before a rename. nullptr if
+// there is none.
+[[nodiscard]] const rules::Rule* FindRule(const Snapshot& snapshot, std::string_view id);
+// What is said to who asks for one that is not there.
+[[nodiscard]] std::string NoSuchRule(std::string_view id);
 
 // One thread's share in one snapshot. Only that thread touches it, so counting its users
 // costs no atomic operation: the one reference that all threads could fight over is taken

@@ -49,5 +49,26 @@ TEST(AllocationTest, ADecisionAllocatesNothingOnceWarm) {
   EXPECT_EQ(support::AllocationsOfThisThread(), before);
 }
 
+class QuietThrottle final : public ThrottleCall {
+ public:
+  void OnDecided() noexcept override {}
+};
+
+TEST(AllocationTest, AThrottleAllocatesNothing) {
+  QuietStore store;
+  ServiceMetrics metrics;
+  LimiterService service(store, metrics);
+  QuietThrottle call;
+  core::Quota quota;
+  quota.algorithm = core::Algorithm::kThrottle;
+  const std::array<ThrottleCall*, 1> batch{&call};
+  const std::int64_t before = support::AllocationsOfThisThread();
+  for (int i = 0; i < 1'000; ++i) {
+    call.Ask("a key of a length that no small string holds", quota, Cost{});
+    service.Throttle(batch);
+  }
+  EXPECT_EQ(support::AllocationsOfThisThread(), before);
+}
+
 }  // namespace
 }  // namespace sluice::service

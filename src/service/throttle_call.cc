@@ -1,0 +1,31 @@
+#include "service/throttle_call.h"
+
+#include "service/failure_policy.h"
+#include "service/turn.h"
+
+namespace sluice::service {
+
+ThrottleCall::ThrottleCall() {
+  part_.attribute = "key";
+  check_.key = {.rule = kThrottleRule, .formerly = {}, .parts = {&part_, 1}};
+  checks = {&check_, 1};
+  answers = {&answer_, 1};
+}
+
+void ThrottleCall::OnAnswered() noexcept {
+  Outcome outcome = Outcome::kAllowed;
+  if (error == store::StoreError::kNone && answer_.error == store::StoreError::kNone) {
+    outcome = answer_.decision.allowed ? Outcome::kAllowed : Outcome::kDenied;
+  } else {
+    const FailedCheck failed = DecideWithoutStore(rules::OnStoreError::kAllow, check_.quota);
+    answer_.decision = failed.decision;
+    outcome = failed.outcome;
+  }
+  metrics_->CountThrottle(outcome);
+  metrics_->CountRequest(answer_.decision.allowed ? RequestResult::kAllowed
+                                                  : RequestResult::kDenied);
+  Turn::Answered(*metrics_, turn_, started_);
+  OnDecided();
+}
+
+}  // namespace sluice::service

@@ -1,0 +1,165 @@
+#include <array>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "service/throttle_call.h"
+#include "unit/service/service_fixture.h"
+
+namespace sluice::service {
+namespace {
+
+using ::testing::ElementsAre;
+
+core::Quota TenAMinute() {
+  core::Quota quota;
+  quota.algorithm = core::Algorithm::kThrottle;
+  quota.limit = 10;
+  quota.rate = 10;
+  quota.window = std::chrono::minutes(1);
+  return quota;
+}
+
+class Throttling final : public ThrottleCall {
+ public:
+  explicit Throttling(std::string_view key = "k") { Ask(key, TenAMinute(), Cost{.units = 2}); }
+  void OnDecided() noexcept override { ++decided; }
+  int decided = 0;
+};
+
+class ThrottleCallTest : public ServiceTest {
+ protected:
+  void Send(std::vector<ThrottleCall*> calls) { service.Throttle(calls); }
+};
+
+TEST_F(ThrottleCallTest, AsksByItsOwnNumbersUnderARuleThatNobodyCanHave) {
+  std::vector<std::string> keys;
+  store.script = [&keys](const store::Check& check) {
+    EXPECT_EQ(check.quota.limit, 10);
+    EXPECT_EQ(check.cost.units, 2);
+    EXPECT_FALSE(check.shadow);
+    keys.emplace_back(check.key.parts[0].value);
+    return store::CheckAnswer{.decision = {.allowed = true, .limit = 10, .remaining = 8}};
+  };
+  Throttling a("a");
+  Throttling b("b");
+  Send({&a, &b});
+  EXPECT_THAT(keys, ElementsAre("a", "b"));
+  EXPECT_THAT(store.asked, ElementsAre("@cl.throttle", "@cl.throttle"));
+  EXPECT_EQ(store.batches, 1U);
+  EXPECT_EQ(a.decided, 1);
+  EXPECT_EQ(a.decision().remaining, 8);
+
+  rules::Findings findings;
+  const rules::SourceText taken{.name = "r", .text = "rules:\n" + RuleText("\"@cl.throttle\"")};
+  EXPECT_EQ(rules::RuleSet::Build({&taken, 1}, nullptr, findings), nullptr);
+}
+
+TEST_F(ThrottleCallTest, NeedsNoRules) {
+  Throttling call;
+  Send({&call});
+  EXPECT_EQ(call.decided, 1);
+  EXPECT_TRUE(call.decision().allowed);
+}
+
+TEST_F(ThrottleCallTest, LetsPassWhereTheStoreGivesNoAnswer) {
+  store.call_error = store::StoreError::kUnavailable;
+  Throttling call;
+  Send({&call});
+  EXPECT_TRUE(call.decision().allowed);
+  EXPECT_TRUE(call.decision().degraded);
+  EXPECT_EQ(call.decision().limit, 10);
+  EXPECT_EQ(metrics.Count(kThrottleRule, Outcome::kDegradedAllowed), 1U);
+
+  store.call_error = store::StoreError::kNone;
+  store.script = [](const store::Check&) {
+    return store::CheckAnswer{.error = store::StoreError::kUnavailable, .decision = {}};
+  };
+  Send({&call});
+  EXPECT_TRUE(call.decision().allowed);
+  EXPECT_EQ(metrics.Count(kThrottleRule, Outcome::kDegradedAllowed), 2U);
+}
+
+TEST_F(ThrottleCallTest, AnswersComeInAnyOrder) {
+  store.late = true;
+  Throttling a;
+  Throttling b;
+  Send({&a, &b});
+  EXPECT_EQ(a.decided + b.decided, 0);
+  store.AnswerLast();
+  EXPECT_EQ(b.decided, 1);
+  store.AnswerLast();
+  EXPECT_EQ(a.decided, 1);
+}
+
+TEST_F(ThrottleCallTest, SplitsALargeBatch) {
+  std::array<Throttling, 600> calls;
+  std::vector<ThrottleCall*> all;
+  for (Throttling& call : calls) {
+    all.push_back(&call);
+  }
+  service.Throttle(all);
+  EXPECT_EQ(store.asked.size(), 600U);
+  EXPECT_EQ(metrics.Count(kThrottleRule, Outcome::kAllowed), 600U);
+  EXPECT_LE(store.largest_batch, 256U);
+}
+
+class OneRuleTest : public ServiceTest {};
+
+TEST_F(OneRuleTest, AsksTheNamedRuleAlone) {
+  Load(RuleText("a") + RuleText("b") + RuleText("costly", ", cost: tokens"));
+  TestCall call;
+  call.only_rule = "b";
+  service.Decide(call);
+  EXPECT_EQ(call.verdict.request_error, "");
+  EXPECT_THAT(store.asked, ElementsAre("b"));
+  EXPECT_EQ(metrics.Count("a", Outcome::kAllowed), 0U);
+}
+
+TEST_F(OneRuleTest, CountsNoOtherRuleAsSkipped) {
+  Load(RuleText("a") +
+       "  - {id: by_ip, key_pattern: \"{ip}\", algorithm: fixed_window, limit: 5, "
+       "window: 1m}\n");
+  TestCall call;
+  call.only_rule = "a";
+  service.Decide(call);
+  EXPECT_EQ(metrics.Count("by_ip", Outcome::kSkipped), 0U);
+  call.only_rule = {};
+  service.Decide(call);
+  EXPECT_EQ(metrics.Count("by_ip", Outcome::kSkipped), 1U);
+}
+
+TEST_F(OneRuleTest, WhatReplacesTheRuleStillDoes) {
+  Load(RuleText("a") + RuleText("b", ", replaces: [a]"));
+  TestCall call;
+  call.only_rule = "a";
+  service.Decide(call);
+  EXPECT_TRUE(call.verdict.allowed);
+  EXPECT_TRUE(call.verdict.decisions.empty());
+}
+
+TEST_F(OneRuleTest, FindsARuleByItsFormerName) {
+  Load(RuleText("old"));
+  Load(RuleText("new", ", formerly: old"));
+  TestCall call;
+  call.only_rule = "old";
+  service.Decide(call);
+  EXPECT_THAT(store.asked, ElementsAre("new"));
+}
+
+TEST_F(OneRuleTest, SaysThatThereIsNoSuchRule) {
+  TestCall early;
+  early.only_rule = "a";
+  service.Decide(early);
+  EXPECT_EQ(early.verdict.request_error, "no rule is called a");
+  Load(RuleText("a"));
+  TestCall call;
+  call.only_rule = "A\n";
+  service.Decide(call);
+  EXPECT_FALSE(call.verdict.allowed);
+  EXPECT_EQ(call.verdict.request_error, "no rule is called A?");
+}
+
+}  // namespace
+}  // namespace sluice::service
