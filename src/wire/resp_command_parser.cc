@@ -1,0 +1,151 @@
+#include "wire/resp_command_parser.h"
+
+#include <utility>
+
+#include "wire/resp_inline.h"
+#include "wire/resp_number.h"
+
+namespace sluice::wire {
+
+namespace {
+
+// A mark, a sign, 19 digits, CR and LF.
+constexpr std::size_t kLongestHead = 23;
+
+std::string Shown(char c) {
+  return c > ' ' && c < 0x7f ? std::string(1, c) : std::string("a control character");
+}
+
+}  // namespace
+
+void RespCommandParser::Forget() {
+  buffer_.Consume(std::exchange(taken_, 0));
+  at_ = 0;
+  left_ = -1;
+  bulk_ = -1;
+  pieces_.clear();
+  args_.clear();
+}
+
+RespCommandParser::Event RespCommandParser::Next() {
+  if (!error_.empty()) {
+    return Event::kError;
+  }
+  if (taken_ != 0) {
+    Forget();
+  }
+  for (;;) {
+    const std::string_view data = buffer_.Data();
+    if (data.empty()) {
+      return Event::kNeedMore;
+    }
+    const Event event = data[0] == '*' ? ReadArray(data) : ReadInline(data);
+    if (event != Event::kCommand || !args_.empty()) {
+      return event;
+    }
+    Forget();  // An empty array or line: no command, and no answer to it.
+  }
+}
+
+RespCommandParser::Event RespCommandParser::Fail(std::string text) {
+  error_ = "Protocol error: " + std::move(text);
+  args_.clear();
+  return Event::kError;
+}
+
+RespCommandParser::Event RespCommandParser::Wait(std::string_view data) {
+  if (data.size() >= limits_.command_bytes) {
+    return Fail("a command may have " + std::to_string(limits_.command_bytes) + " bytes");
+  }
+  return Event::kNeedMore;
+}
+
+RespCommandParser::Line RespCommandParser::ReadNumber(std::string_view data, std::int64_t& number) {
+  const std::string_view rest = data.substr(at_, kLongestHead);
+  const std::size_t end = rest.find('\n');
+  if (end == std::string_view::npos) {
+    return rest.size() == kLongestHead ? Line::kBad : Line::kMore;
+  }
+  if (end < 2 || rest[end - 1] != '\r' || !ReadRespNumber(rest.substr(1, end - 2), number)) {
+    return Line::kBad;
+  }
+  at_ += end + 1;
+  return Line::kWhole;
+}
+
+RespCommandParser::Event RespCommandParser::ReadArray(std::string_view data) {
+  if (left_ < 0) {
+    std::int64_t count = 0;
+    const Line line = ReadNumber(data, count);
+    if (line == Line::kMore) {
+      return Event::kNeedMore;
+    }
+    if (line == Line::kBad || count > static_cast<std::int64_t>(limits_.arguments)) {
+      return Fail("invalid multibulk length: a command may have " +
+                  std::to_string(limits_.arguments) + " arguments");
+    }
+    left_ = count < 0 ? 0 : count;
+  }
+  while (left_ > 0) {
+    if (bulk_ < 0) {
+      if (at_ == data.size()) {
+        return Wait(data);
+      }
+      if (data[at_] != '$') {
+        return Fail("expected '$', got " + Shown(data[at_]));
+      }
+      std::int64_t size = 0;
+      const Line line = ReadNumber(data, size);
+      if (line == Line::kMore) {
+        return Wait(data);
+      }
+      if (line == Line::kBad || size < 0 ||
+          size > static_cast<std::int64_t>(limits_.command_bytes)) {
+        return Fail("invalid bulk length");
+      }
+      bulk_ = size;
+    }
+    const auto size = static_cast<std::size_t>(bulk_);
+    if (at_ + size + 2 > limits_.command_bytes) {
+      return Fail("a command may have " + std::to_string(limits_.command_bytes) + " bytes");
+    }
+    if (data.size() < at_ + size + 2) {
+      return Event::kNeedMore;
+    }
+    if (data[at_ + size] != '\r' || data[at_ + size + 1] != '\n') {
+      return Fail("a bulk string is longer than it says");
+    }
+    pieces_.push_back({static_cast<std::uint32_t>(at_), static_cast<std::uint32_t>(size)});
+    at_ += size + 2;
+    bulk_ = -1;
+    --left_;
+  }
+  for (const Piece& piece : pieces_) {
+    args_.push_back(data.substr(piece.at, piece.size));
+  }
+  taken_ = at_;
+  return Event::kCommand;
+}
+
+RespCommandParser::Event RespCommandParser::ReadInline(std::string_view data) {
+  const std::size_t end = data.find('\n', at_);
+  if (end == std::string_view::npos) {
+    at_ = data.size();
+    return Wait(data);
+  }
+  if (end >= limits_.command_bytes) {
+    return Fail("a command may have " + std::to_string(limits_.command_bytes) + " bytes");
+  }
+  taken_ = end + 1;
+  switch (SplitInline(data.substr(0, end), limits_.arguments, line_, args_)) {
+    case InlineFault::kNone:
+      break;
+    case InlineFault::kQuotes:
+      return Fail("unbalanced quotes in request");
+    case InlineFault::kTooMany:
+      return Fail("a command may have " + std::to_string(limits_.arguments) + " arguments");
+  }
+  return Event::kCommand;
+}
+
+}  // namespace sluice::wire
