@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every benchmark program and the HTTP benchmark, one after the other, on a quiet machine.
+# Runs every benchmark program and those of the doors, one after the other, on a quiet machine.
 #
 #   tools/bench.sh BIN_DIR [NAME]     NAME: part of a program's name, to run only those
 set -euo pipefail
@@ -13,7 +13,7 @@ for program in "$bin"/*_bench; do
   echo "== $(basename "$program")"
   "$program"
 done
-for script in "$root"/bench/http*.sh; do
+for script in "$root"/bench/*.sh; do
   [[ $script == *"$only"* ]] || continue
   echo "== $(basename "$script")"
   SLUICE="$bin/sluice" "$script"

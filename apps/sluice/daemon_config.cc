@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, 10> kTopFields{
     "attributes", "loops", "connections", "drain_timeout", "log"};
 constexpr std::array<std::string_view, 5> kListenerFields{"address", "protocol", "role", "tls",
                                                           "auth"};
-constexpr std::array<std::string_view, 2> kAuthFields{"token", "token_file"};
+constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
+                                                      "password_file"};
 constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
 constexpr std::array<std::string_view, 5> kTableFields{"path", "keys", "blocks", "when_full",
                                                        "snapshot_interval"};
@@ -39,6 +40,10 @@ constexpr std::array<std::string_view, 2> kStores{"table", "redis"};
 constexpr std::array<std::string_view, 3> kWhenFull{"evict", "allow", "deny"};
 constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
+
+constexpr std::string_view kDefaultHttp = "127.0.0.1:8080";
+constexpr std::string_view kDefaultResp = "127.0.0.1:6380";
+constexpr std::string_view kDefaultAdmin = "127.0.0.1:6070";
 
 // Calls `read(field, value)` for every member whose name is known.
 void EachField(const YamlNode& map, std::string_view what, std::span<const std::string_view> known,
@@ -110,19 +115,21 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
   return tls;
 }
 
-// Reports an `auth` without a token: taken for none, it would open the door it should close.
+// The secret of an `auth`: HTTP knows it as a token, Redis clients as a password. Reports an `auth`
+// without one: taken for none, it would open the door it should close.
 std::string ReadToken(const YamlNode& auth, const std::filesystem::path& folder, Reporter& report) {
   std::string token;
   std::size_t given = 0;
   EachField(auth, "auth", kAuthFields, report, [&](std::string_view field, const YamlNode& value) {
     const auto text = rules::ReadText(value, field, report);
     if (++given == 2) {
-      report.Fail(value, "auth has a token and a token_file: one of them must go");
+      report.Fail(value,
+                  "auth has two of token, token_file, password and password_file: leave one");
     }
     if (!text) {
       return;
     }
-    if (field == "token") {
+    if (field == "token" || field == "password") {
       token = *text;
     } else if (auto read = ReadFile((folder / *text).string()); read) {
       token = *std::move(read);
@@ -132,11 +139,13 @@ std::string ReadToken(const YamlNode& auth, const std::filesystem::path& folder,
       return;
     }
     if (token.empty()) {
-      report.Fail(value, "the token is empty: anybody could send it");
+      report.Fail(value, "the secret is empty: anybody could send it");
     }
   });
   if (given == 0) {
-    report.Fail(auth, "auth names no token: write auth: {token_file: ...}");
+    report.Fail(auth,
+                "auth names no secret: write auth: {token_file: ...}, or of a resp listener auth: "
+                "{password_file: ...}");
   }
   return token;
 }
@@ -153,9 +162,12 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
                   report.Fail(value, parsed.error().message);
                 }
               } else if (field == "protocol") {
-                if (rules::ReadWord(value, field, kProtocols, report).value_or(0) != 0) {
-                  report.Fail(value, "this version speaks protocol http only");
+                const std::size_t word =
+                    rules::ReadWord(value, field, kProtocols, report).value_or(0);
+                if (kProtocols[word] == "grpc") {
+                  report.Fail(value, "this version speaks the protocols http and resp");
                 }
+                listener.protocol = kProtocols[word] == "resp" ? Protocol::kResp : Protocol::kHttp;
               } else if (field == "role") {
                 listener.role = rules::ReadWord(value, field, kRoles, report).value_or(0) == 1
                                     ? frontend::http::Role::kAdmin
@@ -168,8 +180,14 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
               }
             });
   const bool admin = listener.role == frontend::http::Role::kAdmin;
+  const bool resp = listener.protocol == Protocol::kResp;
+  if (resp && admin) {
+    report.Fail(node,
+                "a resp listener has no role admin: leave role out; SLUICE.RESET and "
+                "SLUICE.REFUND are for clients that authenticate, or that come from this host");
+  }
   if (listener.address.empty()) {
-    listener.address = admin ? "127.0.0.1:6070" : "127.0.0.1:8080";
+    listener.address = std::string(resp ? kDefaultResp : admin ? kDefaultAdmin : kDefaultHttp);
   }
   const auto endpoint = net::ParseAddress(listener.address);
   const bool knows_clients = has_auth || (listener.tls && !listener.tls->client_ca.empty());
@@ -262,11 +280,13 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
         }  // `rules` and `attributes` are the rule set's to read.
       });
   if (config.listeners.empty()) {
-    config.listeners = {{.address = "127.0.0.1:8080", .tls = {}, .token = {}},
-                        {.address = "127.0.0.1:6070",
-                         .role = frontend::http::Role::kAdmin,
-                         .tls = {},
-                         .token = {}}};
+    config.listeners = {
+        {.address = std::string(kDefaultHttp), .tls = {}, .token = {}},
+        {.address = std::string(kDefaultResp), .protocol = Protocol::kResp, .tls = {}, .token = {}},
+        {.address = std::string(kDefaultAdmin),
+         .role = frontend::http::Role::kAdmin,
+         .tls = {},
+         .token = {}}};
   }
   config.own_rules = {.name = file, .text = std::string(text), .is_configuration = true};
   return config;

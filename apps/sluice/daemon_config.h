@@ -23,11 +23,14 @@ struct TlsConfig {
   std::string client_ca;  // "": clients need no certificate.
 };
 
+enum class Protocol : std::uint8_t { kHttp, kResp };
+
 struct ListenerConfig {
   std::string address;
-  frontend::http::Role role = frontend::http::Role::kCheck;
+  Protocol protocol = Protocol::kHttp;
+  frontend::http::Role role = frontend::http::Role::kCheck;  // resp: kCheck.
   std::optional<TlsConfig> tls;
-  std::string token;  // "" asks for none.
+  std::string token;  // http: the bearer token; resp: the password. "" asks for none.
 };
 
 enum class WhenFull : std::uint8_t { kEvict, kAllow, kDeny };
@@ -58,7 +61,7 @@ struct DaemonConfig {
 // relative globs begin. What is wrong goes to `findings`, all of it, with place and remedy;
 // after an error the result is not to be used. What is
 // wrong with `rules` and `attributes` shows when own_rules is built. Reads the files that
-// `token_file` and `tls` name, to say here what is wrong with them.
+// `token_file`, `password_file` and `tls` name, to say here what is wrong with them.
 [[nodiscard]] DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                                             rules::Findings& findings);
 

@@ -32,7 +32,14 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
   std::string text = fmt::format("sluice {} is ready\n\n", kVersion);
   std::string check;
   std::string admin;
+  std::string resp;
   for (const Server::OpenAddress& open : server.addresses()) {
+    if (open.protocol == Protocol::kResp) {
+      const std::string url = (open.tls ? "rediss://" : "redis://") + open.address;
+      resp = resp.empty() ? url : resp;
+      text += fmt::format("  resp    {}\n", url);
+      continue;
+    }
     const bool is_check = open.role == Role::kCheck;
     std::string& first = is_check ? check : admin;
     const std::string url = (open.tls ? "https://" : "http://") + open.address;
@@ -55,8 +62,14 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
         "{}/v1/ratelimit/check\n  curl -s {}/v1/ratelimit/status/u_42\n",
         check, check);
   }
-  text += admin.empty() ? fmt::format("  curl -s {}/readyz\n", check)
-                        : fmt::format("  curl -s {}/metrics\n", admin);
+  if (!resp.empty()) {
+    text += fmt::format("  redis-cli -u {} CL.THROTTLE user:42 15 30 60\n", resp);
+  }
+  if (!admin.empty()) {
+    text += fmt::format("  curl -s {}/metrics\n", admin);
+  } else if (!check.empty()) {
+    text += fmt::format("  curl -s {}/readyz\n", check);
+  }
   std::fputs(text.c_str(), stdout);
   std::fputc('\n', stdout);
   std::fflush(stdout);

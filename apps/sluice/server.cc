@@ -5,11 +5,11 @@
 
 #include <pthread.h>
 
+#include "version.h"
+
 namespace sluice::app {
 
 namespace {
-using frontend::http::Door;
-using frontend::http::DoorSettings;
 using frontend::http::Role;
 
 constexpr std::size_t kAdminConnections = 256;
@@ -34,28 +34,45 @@ Server::~Server() {
   Stop();
 }
 
-Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
-                            const std::optional<net::ListenerTls>& tls,
-                            boost::asio::ip::tcp::endpoint& address,
-                            std::vector<std::unique_ptr<Door>>& doors,
-                            std::vector<std::unique_ptr<net::Listener>>& listeners) {
-  DoorSettings settings;
+std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
+                                                       const ListenerConfig& listener) {
+  frontend::http::DoorSettings settings;
   settings.role = listener.role;
   settings.token = listener.token;
-  auto door =
-      std::make_unique<Door>(loop, service_, registry_, readiness_, clock_, std::move(settings));
+  return std::make_unique<frontend::http::Door>(loop, service_, registry_, readiness_, clock_,
+                                                std::move(settings));
+}
+
+Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
+                            const std::optional<net::ListenerTls>& tls,
+                            boost::asio::ip::tcp::endpoint& address) {
+  if (listener.protocol == Protocol::kResp) {
+    frontend::resp::DoorSettings settings;
+    settings.password = listener.token;
+    settings.version = kVersion;
+    settings.clients_have_certificates = listener.tls && !listener.tls->client_ca.empty();
+    worker.resp_doors.push_back(std::make_unique<frontend::resp::Door>(
+        worker.loop, service_, clock_, last_resp_client_, std::move(settings)));
+    return OpenOn(worker.loop, listener, tls, address, *worker.resp_doors.back(), worker.listeners);
+  }
+  worker.doors.push_back(MakeDoor(worker.loop, listener));
+  return OpenOn(worker.loop, listener, tls, address, *worker.doors.back(), worker.listeners);
+}
+
+template <class Door>
+Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
+                            const std::optional<net::ListenerTls>& tls,
+                            boost::asio::ip::tcp::endpoint& address, Door& door,
+                            std::vector<std::unique_ptr<net::Listener>>& listeners) {
   auto& limit = listener.role == Role::kAdmin ? *admin_connections_ : *check_connections_;
   auto opened = net::Listener::Open(
       loop, address, limit,
-      [door = door.get()](std::unique_ptr<net::Transport> transport) {
-        door->Accept(std::move(transport));
-      },
+      [&door](std::unique_ptr<net::Transport> transport) { door.Accept(std::move(transport)); },
       tls);
   if (!opened) {
     return WithRemedy(opened.error());
   }
   address = (*opened)->endpoint();
-  doors.push_back(std::move(door));
   listeners.push_back(*std::move(opened));
   return {};
 }
@@ -82,21 +99,23 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
       return WithRemedy(is_free.error());
     }
     if (listener.role == Role::kAdmin) {
-      if (auto opened = OpenOn(control_, listener, tls, *address, admin_doors_, admin_listeners_);
+      admin_doors_.push_back(MakeDoor(control_, listener));
+      if (auto opened =
+              OpenOn(control_, listener, tls, *address, *admin_doors_.back(), admin_listeners_);
           !opened) {
         return opened;
       }
     } else {
       for (const auto& worker : workers_) {
-        if (auto opened =
-                OpenOn(worker->loop, listener, tls, *address, worker->doors, worker->listeners);
-            !opened) {
+        if (auto opened = OpenOn(*worker, listener, tls, *address); !opened) {
           return opened;
         }
       }
     }
-    addresses_.push_back(
-        {.role = listener.role, .address = net::AddressText(*address), .tls = tls.has_value()});
+    addresses_.push_back({.protocol = listener.protocol,
+                          .role = listener.role,
+                          .address = net::AddressText(*address),
+                          .tls = tls.has_value()});
   }
   registry_.AddGauge("sluice_connections_open", "Connections open on check listeners.",
                      [this] { return static_cast<double>(check_connections_->open()); });
@@ -124,6 +143,9 @@ void Server::Drain() {
       for (const auto& door : worker->doors) {
         door->Drain();
       }
+      for (const auto& door : worker->resp_doors) {
+        door->Drain();
+      }
     });
   }
 }
@@ -141,6 +163,9 @@ void Server::Stop() {
         listener->Close();
       }
       for (const auto& door : worker->doors) {
+        door->CloseAll();
+      }
+      for (const auto& door : worker->resp_doors) {
         door->CloseAll();
       }
       worker->loop.Stop();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "daemon_config.h"
 #include "frontend/http/door.h"
 #include "frontend/http/readiness.h"
+#include "frontend/resp/door.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
 #include "service/limiter_service.h"
@@ -38,6 +41,7 @@ class Server {
   [[nodiscard]] Result<void> Open(const DaemonConfig& config, const Credentials& credentials);
 
   struct OpenAddress {
+    Protocol protocol;
     frontend::http::Role role;
     std::string address;  // With the port that was bound.
     bool tls = false;
@@ -59,16 +63,23 @@ class Server {
   struct Worker {
     net::EventLoop loop;
     std::vector<std::unique_ptr<frontend::http::Door>> doors;
+    std::vector<std::unique_ptr<frontend::resp::Door>> resp_doors;
     std::vector<std::unique_ptr<net::Listener>> listeners;
     std::thread thread;
   };
 
-  // Opens `listener` on `loop`; `address` is bound as it stands there and then holds its port.
+  // Opens `listener` on `loop`, its connections going to `door`; `address` is bound as it stands
+  // there and then holds its port.
+  template <class Door>
   Result<void> OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
                       const std::optional<net::ListenerTls>& tls,
-                      boost::asio::ip::tcp::endpoint& address,
-                      std::vector<std::unique_ptr<frontend::http::Door>>& doors,
+                      boost::asio::ip::tcp::endpoint& address, Door& door,
                       std::vector<std::unique_ptr<net::Listener>>& listeners);
+  Result<void> OpenOn(Worker& worker, const ListenerConfig& listener,
+                      const std::optional<net::ListenerTls>& tls,
+                      boost::asio::ip::tcp::endpoint& address);
+  [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(net::EventLoop& loop,
+                                                               const ListenerConfig& listener);
 
   net::EventLoop& control_;
   service::LimiterService& service_;
@@ -78,6 +89,7 @@ class Server {
   // Of their own, so that a flood of checks does not lock operators out.
   std::unique_ptr<net::ConnectionLimit> check_connections_;
   std::unique_ptr<net::ConnectionLimit> admin_connections_;
+  std::atomic<std::uint64_t> last_resp_client_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;

@@ -18,7 +18,8 @@ namespace sluice::net {
 // promises it keeps: no call from within a call, one end for each start.
 class FakeClient {
  public:
-  explicit FakeClient(EventLoop& loop) : state_(std::make_shared<State>(loop)) {}
+  explicit FakeClient(EventLoop& loop, std::string peer = "192.0.2.7")
+      : state_(std::make_shared<State>(loop, std::move(peer))) {}
 
   // The server's end. Once.
   [[nodiscard]] std::unique_ptr<Transport> MakeTransport() { return std::make_unique<End>(state_); }
@@ -52,7 +53,7 @@ class FakeClient {
 
  private:
   struct State : std::enable_shared_from_this<State> {
-    explicit State(EventLoop& on) : loop(on) {}
+    State(EventLoop& on, std::string from) : loop(on), peer(std::move(from)) {}
 
     // Ends the read under way, if something is there to end it.
     void Deliver() {
@@ -95,6 +96,7 @@ class FakeClient {
     }
 
     EventLoop& loop;
+    const std::string peer;
     std::string input;
     std::string output;
     std::string_view being_written;
@@ -131,7 +133,7 @@ class FakeClient {
       state_->Deliver();
       state_->FinishWrite();
     }
-    [[nodiscard]] std::string_view peer_address() const override { return "192.0.2.7"; }
+    [[nodiscard]] std::string_view peer_address() const override { return state_->peer; }
 
    private:
     std::shared_ptr<State> state_;

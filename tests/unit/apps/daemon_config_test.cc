@@ -31,10 +31,12 @@ DaemonConfig Read(const std::string& text) {
 TEST(DaemonConfigTest, AnEmptyFileServesChecksAndOperators) {
   for (const char* text : {"", "# nothing yet\n", "listeners: []\n", "table:\n"}) {
     const DaemonConfig config = Read(text);
-    ASSERT_EQ(config.listeners.size(), 2U) << text;
+    ASSERT_EQ(config.listeners.size(), 3U) << text;
     EXPECT_EQ(config.listeners[0].address, "127.0.0.1:8080");
-    EXPECT_EQ(config.listeners[1].address, "127.0.0.1:6070");
-    EXPECT_EQ(config.listeners[1].role, frontend::http::Role::kAdmin);
+    EXPECT_EQ(config.listeners[1].address, "127.0.0.1:6380");
+    EXPECT_EQ(config.listeners[1].protocol, Protocol::kResp);
+    EXPECT_EQ(config.listeners[2].address, "127.0.0.1:6070");
+    EXPECT_EQ(config.listeners[2].role, frontend::http::Role::kAdmin);
     EXPECT_EQ(config.table.keys, 1'000'000U);
     EXPECT_EQ(config.connections, 10'000U);
     EXPECT_EQ(config.drain_timeout, std::chrono::seconds(10));
@@ -76,7 +78,8 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"\nlisteners: [{adress: x}]", ":2:14: unknown field adress, did you mean address?"},
       {"listeners: [{address: x}]", ":1:23: `x` is no address to listen on"},
       {"listeners: [{role: adm}]", ":1:20: role is adm: write check or admin"},
-      {"listeners: [{protocol: grpc}]", "this version speaks protocol http only"},
+      {"listeners: [{protocol: grpc}]", "this version speaks the protocols http and resp"},
+      {"listeners: [{protocol: resp, role: admin}]", "a resp listener has no role admin"},
       {"listeners: [{tls: {}}]", ":1:19: tls wants a cert and its key"},
       {"listeners: [{tls: {cert: a}}]", "tls wants a cert and its key"},
       {"listeners: [{tls: {cert: a, kye: b}}]", "did you mean key?"},
@@ -135,7 +138,17 @@ TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheDoor) {
     }
   }
   EXPECT_THAT(ErrorsOf("listeners: [{auth: {token: a, token_file: /dev/null}}]"),
-              HasSubstr("one of them must go"));
+              HasSubstr("leave one"));
+}
+
+TEST(DaemonConfigTest, ARespListenerHasItsAddressAndAPassword) {
+  const DaemonConfig config = Read(
+      "listeners: [{protocol: resp}, {auth: {password: secret}, protocol: resp, address: '*:1'}]");
+  EXPECT_EQ(config.listeners[0].address, "127.0.0.1:6380");
+  EXPECT_EQ(config.listeners[0].token, "");
+  EXPECT_EQ(config.listeners[1].protocol, Protocol::kResp);
+  EXPECT_EQ(config.listeners[1].token, "secret");
+  EXPECT_NE(ErrorsOf("listeners: [{protocol: resp, auth: {password_file: /nowhere}}]"), "");
 }
 
 TEST(DaemonConfigTest, TellsAConfigurationFromAFileOfRules) {

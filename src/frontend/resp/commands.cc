@@ -1,0 +1,110 @@
+#include "frontend/resp/commands.h"
+
+#include <array>
+#include <string>
+
+#include "frontend/resp/connection.h"
+#include "frontend/resp/connection_commands.h"
+#include "frontend/resp/door.h"
+#include "frontend/resp/rule_commands.h"
+#include "frontend/resp/server_commands.h"
+#include "frontend/resp/throttle_command.h"
+#include "wire/ascii.h"
+
+namespace sluice::frontend::resp {
+
+namespace {
+
+using Flag = CommandFlag;
+
+// To add a command: a row here and its function, in the file of its group. Looked through from the
+// top, so what is asked most stands first.
+constexpr std::array kCommands{
+    Command{"cl.throttle", -5, 1, Flag::kWrites, "generic",
+            "May this key spend quantity now, under the numbers given?", RunThrottle},
+    Command{"sluice.check", -2, 0, Flag::kWrites, "generic",
+            "May this request go on, under the rules in force?", RunCheck},
+    Command{"sluice.status", -2, 0, Flag::kNone, "generic", "What is left, spending nothing.",
+            RunStatus},
+    Command{"ping", -1, 0, Flag::kNone, "connection", "Answers PONG, or the message.", RunPing},
+    Command{"sluice.reset", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
+            "Makes the keys of a request fresh.", RunReset},
+    Command{"sluice.refund", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
+            "Gives units back to the keys of a request.", RunRefund},
+    Command{"echo", 2, 0, Flag::kNone, "connection", "Answers the message.", RunEcho},
+    Command{"hello", -1, 0, Flag::kStranger, "connection",
+            "Chooses the protocol; may authenticate and name the client.", RunHello},
+    Command{"auth", -2, 0, Flag::kStranger, "connection", "Authenticates.", RunAuth},
+    Command{"client", -2, 0, Flag::kNone, "connection",
+            "SETNAME, GETNAME, SETINFO, ID of this connection.", RunClient},
+    Command{"select", 2, 0, Flag::kNone, "connection", "Database 0 is the only one.", RunSelect},
+    Command{"reset", 1, 0, Flag::kStranger, "connection",
+            "Forgets protocol, name and login of this connection.", RunResetSession},
+    Command{"quit", -1, 0, Flag::kStranger, "connection", "Answers OK and closes.", RunQuit},
+    Command{"info", -1, 0, Flag::kNone, "server", "What is running.", RunInfo},
+    Command{"command", -1, 0, Flag::kNone, "server", "The commands: COUNT, DOCS, INFO, LIST.",
+            RunCommandCommand},
+};
+
+// A browser that somebody's page told to post to this port: what it sends reads as inline
+// commands, and the body might hold one of ours. Its first line gives it away, or its Host field.
+bool IsHttp(std::string_view name) {
+  return wire::EqualsIgnoreCase(name, "post") || wire::EqualsIgnoreCase(name, "host:");
+}
+
+bool Fits(const Command& command, std::size_t count) {
+  return command.arity < 0 ? count >= static_cast<std::size_t>(-command.arity)
+                           : count == static_cast<std::size_t>(command.arity);
+}
+
+}  // namespace
+
+std::span<const Command> AllCommands() {
+  return kCommands;
+}
+
+const Command* FindCommand(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (wire::EqualsIgnoreCase(command.name, name)) {
+      return &command;
+    }
+  }
+  return nullptr;
+}
+
+void RunCommand(Args args, Connection& connection) {
+  constexpr std::size_t kShown = 64;  // Of a name that is none.
+  const Command* command = FindCommand(args.front());
+  if (command == nullptr) {
+    if (IsHttp(args.front())) {
+      connection.Reply().Error("ERR", "this port speaks the Redis protocol, not HTTP");
+      connection.CloseAfterwards();
+      return;
+    }
+    if (!connection.session().authenticated) {
+      connection.Reply().Error("NOAUTH", "Authentication required.");
+      return;
+    }
+    connection.Reply().Error(
+        "ERR", "unknown command '" + std::string(args.front().substr(0, kShown)) + "'");
+    return;
+  }
+  if (!connection.session().authenticated && !Has(command->flags, Flag::kStranger)) {
+    connection.Reply().Error("NOAUTH", "Authentication required.");
+    return;
+  }
+  if (!Fits(*command, args.size())) {
+    connection.Reply().Error(
+        "ERR", "wrong number of arguments for '" + std::string(command->name) + "' command");
+    return;
+  }
+  if (Has(command->flags, Flag::kOperator) && !MayOperate(connection)) {
+    connection.Reply().Error(
+        "NOPERM", std::string(command->name) +
+                      " is for clients of this host, or of a listener with auth: give it one");
+    return;
+  }
+  command->run(args, connection);
+}
+
+}  // namespace sluice::frontend::resp

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "frontend/resp/connection.h"
+#include "frontend/resp/door_settings.h"
+#include "frontend/resp/exchange.h"
+#include "net/event_loop.h"
+#include "net/transport.h"
+#include "service/limiter_service.h"
+
+namespace sluice::frontend::resp {
+
+// One listener's side of one loop: its connections and what they share. Lives on its loop's
+// thread; made before the loop runs and destroyed after it stopped and every store has answered.
+class Door {
+ public:
+  // `last_client` numbers clients over all doors that share it.
+  Door(net::EventLoop& loop, service::LimiterService& service, const base::Clock& clock,
+       std::atomic<std::uint64_t>& last_client, DoorSettings settings);
+  ~Door();
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  // Serves a connection until its end.
+  void Accept(std::unique_ptr<net::Transport> transport);
+
+  // Every connection answers what it was asked, or is asked within the grace, and then closes.
+  void Drain();
+  // Closes all at once.
+  void CloseAll();
+
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  // Exchanges that a connection or a store holds.
+  [[nodiscard]] std::size_t exchanges_in_use() const {
+    return texts_.in_use() + throttles_.in_use() + verdicts_.in_use() + operations_.in_use();
+  }
+
+  // For handlers.
+  [[nodiscard]] const DoorSettings& settings() const { return settings_; }
+  [[nodiscard]] WallInstant WallNow() const { return clock_.Read().wall; }
+
+ private:
+  friend class Connection;
+
+  void Forget(Connection& connection);
+
+  net::EventLoop& loop_;
+  service::LimiterService& service_;
+  const base::Clock& clock_;
+  std::atomic<std::uint64_t>& last_client_;
+  const DoorSettings settings_;
+  Pool<TextExchange> texts_;
+  Pool<ThrottleExchange> throttles_;
+  Pool<VerdictExchange> verdicts_;
+  Pool<OperatorExchange> operations_;
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  bool draining_ = false;
+};
+
+}  // namespace sluice::frontend::resp
