@@ -5,6 +5,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include "base/coarse_clock.h"
 #include "frontend/http/door.h"
 
 namespace sluice::frontend::http {
@@ -191,7 +192,7 @@ void Connection::StartWrite() {
     return;
   }
   std::swap(output_, writing_);
-  writing_since_ = std::chrono::steady_clock::now();
+  writing_since_ = base::CoarseSteadyNow();
   transport_->Write(writing_, shared_from_this());
 }
 
@@ -279,7 +280,7 @@ void Connection::Watch() {
   const Awaiting awaited = WhatIsAwaited();
   if (awaited != awaiting_ || progressed_) {
     awaiting_ = awaited;
-    awaiting_since_ = std::chrono::steady_clock::now();
+    awaiting_since_ = base::CoarseSteadyNow();
     progressed_ = false;
   }
   const net::SteadyTime deadline = Deadline();

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/coarse_clock.h"
+
 namespace sluice::frontend::http {
 
 Door::Door(net::EventLoop& loop, service::LimiterService& service,
@@ -52,8 +54,13 @@ void Door::Forget(Connection& connection) {
 }
 
 std::string_view Door::DateNow() {
-  const Duration since_epoch = clock_.Read().wall.time_since_epoch();
-  return date_.At(std::chrono::duration_cast<std::chrono::seconds>(since_epoch).count());
+  const auto tick = base::CoarseSteadyNow();
+  if (tick != date_tick_) {
+    date_tick_ = tick;
+    const Duration since_epoch = clock_.Read().wall.time_since_epoch();
+    date_now_ = date_.At(std::chrono::duration_cast<std::chrono::seconds>(since_epoch).count());
+  }
+  return date_now_;
 }
 
 }  // namespace sluice::frontend::http

@@ -44,7 +44,7 @@ class Door {
   friend class Connection;
 
   void Forget(Connection& connection);
-  // An answer's Date: the clock is read once per turn of a connection.
+  // An answer's Date: the clock is read once per tick of the kernel's, which is some 4 ms.
   [[nodiscard]] std::string_view DateNow();
 
   net::EventLoop& loop_;
@@ -55,6 +55,8 @@ class Door {
   ExchangePool pool_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   wire::DateText date_;
+  std::string_view date_now_;  // date_'s text at date_tick_.
+  net::SteadyTime date_tick_;
   bool draining_ = false;
 };
 
