@@ -35,14 +35,14 @@ struct Draft {
   // of whatever is over.
   void Load(TableCore& core, const Turn& turn, bool peek);
 
-  // What `check` would get as things are; reads only.
-  [[nodiscard]] Decision Peek(const TableCore& core, const Turn& turn, const Check& check) const;
-  // What `check` gets after those that were taken in.
-  [[nodiscard]] Step Judge(const TableCore& core, const Turn& turn, const Check& check) const;
+  // What `asked` would get as things are; reads only.
+  [[nodiscard]] Decision Peek(const TableCore& core, const Turn& turn, const Check& asked) const;
+  // What `asked` gets after those that were taken in.
+  [[nodiscard]] Step Judge(const TableCore& core, const Turn& turn, const Check& asked) const;
 
-  // Takes in a step that allowed `check`. False, with nothing changed, if there is no block left
+  // Takes in a step that allowed `charged`. False, with nothing changed, if there is no block left
   // for it.
-  [[nodiscard]] bool TakeIn(TableCore& core, const Turn& turn, const Check& check,
+  [[nodiscard]] bool TakeIn(TableCore& core, const Turn& turn, const Check& charged,
                             const Step& step);
   // The same for a peek, which will never be written: needs no slot and no block.
   void Suppose(const Step& step);

@@ -74,14 +74,14 @@ class ShortWriter {
 // The same bytes, streamed.
 class LongWriter {
  public:
-  explicit LongWriter(const HashSecret& secret) {
+  explicit LongWriter(const HashSecret& secret) {  // NOLINT: the reset sets state_.
     XXH3_128bits_reset_withSecret(&state_, secret.data(), secret.size());
   }
   void Put(const void* bytes, std::size_t size) { XXH3_128bits_update(&state_, bytes, size); }
   [[nodiscard]] XXH128_hash_t Hash() const { return XXH3_128bits_digest(&state_); }
 
  private:
-  XXH3_state_t state_;  // NOLINT: set by the reset.
+  XXH3_state_t state_;
 };
 
 template <class Writer>

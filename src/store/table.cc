@@ -58,7 +58,7 @@ std::uint64_t NextNonce() {
   thread_local std::uint64_t state = [] {
     std::uint64_t seed = 0;
     if (getrandom(&seed, sizeof(seed), 0) != static_cast<ssize_t>(sizeof(seed))) {
-      seed = reinterpret_cast<std::uintptr_t>(&seed);
+      seed = reinterpret_cast<std::uintptr_t>(&state);  // Another for each thread.
     }
     return seed;
   }();
