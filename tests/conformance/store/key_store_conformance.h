@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,21 @@ class KeyStoreConformance : public ::testing::TestWithParam<NamedFixture> {
 
   std::unique_ptr<StoreFixture> fixture_;
 };
+
+inline constexpr std::array kAll{
+    core::Algorithm::kFixedWindow,          core::Algorithm::kSlidingWindowLog,
+    core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
+    core::Algorithm::kTokenBucket,          core::Algorithm::kGcra,
+    core::Algorithm::kLeakyBucket,          core::Algorithm::kConcurrency};
+// Those whose use wears off or is refunded rather than released.
+inline constexpr std::array kMetered{
+    core::Algorithm::kFixedWindow,          core::Algorithm::kSlidingWindowLog,
+    core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
+    core::Algorithm::kTokenBucket,          core::Algorithm::kGcra,
+    core::Algorithm::kLeakyBucket};
+
+[[nodiscard]] store::Check CheckOf(const support::OwnedKey& key, const core::Quota& quota,
+                                   Units cost, bool shadow = false);
 
 // A quota of `limit` a minute under any algorithm.
 [[nodiscard]] core::Quota QuotaOf(core::Algorithm algorithm, Units limit);

@@ -1,0 +1,77 @@
+#include <chrono>
+#include <vector>
+
+#include "conformance/store/key_store_conformance.h"
+
+// Holds: granted by checks, released, expired.
+namespace sluice::conformance {
+
+using core::Algorithm;
+using core::Quota;
+using std::chrono::seconds;
+using store::CheckAnswer;
+using store::StoreError;
+using support::OwnedCheckCall;
+using support::OwnedKey;
+
+TEST_P(KeyStoreConformance, HoldsAreReleasedOnceAndExpire) {
+  const OwnedKey key("h");
+  const Quota quota = QuotaOf(Algorithm::kConcurrency, 20);
+  std::vector<store::HoldId> holds;
+  for (int i = 0; i < 20; ++i) {
+    const CheckAnswer answer = Ask(key, quota);
+    ASSERT_TRUE(answer.decision.allowed);
+    ASSERT_NE(answer.hold, 0U);
+    holds.push_back(answer.hold);
+  }
+  const CheckAnswer denied = Ask(key, quota);
+  EXPECT_EQ(denied.decision.reason, Reason::kInFlight);
+  EXPECT_EQ(denied.decision.retry_after, Decision::kUnknown);
+  EXPECT_EQ(Release(OwnedKey("other"), quota, holds[3]), StoreError::kNotFound);
+  EXPECT_EQ(Release(key, quota, holds[3]), StoreError::kNone);
+  EXPECT_EQ(Release(key, quota, holds[3]), StoreError::kNotFound);
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 1);
+  fixture_->Advance(seconds(30));
+  const CheckAnswer late = Ask(key, quota);
+  EXPECT_TRUE(late.decision.allowed);
+  EXPECT_EQ(Release(key, quota, holds[3]), StoreError::kNotFound);
+  fixture_->Advance(seconds(30) - fixture_->resolution());
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 0);
+  fixture_->Advance(fixture_->resolution());
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 19);
+  EXPECT_EQ(Release(key, quota, holds[0]), StoreError::kNotFound);
+  EXPECT_EQ(Release(key, quota, late.hold), StoreError::kNone);
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 20);
+  EXPECT_EQ(Release(key, quota, 12345), StoreError::kNotFound);
+}
+
+// Its place is another's by now.
+TEST_P(KeyStoreConformance, AHoldReleasedTwiceLeavesItsSuccessorAlone) {
+  const OwnedKey key("successor");
+  const Quota quota = QuotaOf(Algorithm::kConcurrency, 1);
+  const store::HoldId first = Ask(key, quota).hold;
+  EXPECT_EQ(Release(key, quota, first), StoreError::kNone);
+  const store::HoldId second = Ask(key, quota).hold;
+  ASSERT_NE(second, 0U);
+  EXPECT_EQ(Release(key, quota, first), StoreError::kNotFound);
+  EXPECT_FALSE(Ask(key, quota).decision.allowed);
+  EXPECT_EQ(Release(key, quota, second), StoreError::kNone);
+}
+
+TEST_P(KeyStoreConformance, OneHoldOfSeveralUnitsAndSeveralOfOneRequest) {
+  const OwnedKey key("h");
+  const Quota quota = QuotaOf(Algorithm::kConcurrency, 30);
+  OwnedCheckCall call;
+  for (int i = 0; i < 9; ++i) {
+    call.Add(CheckOf(key, quota, 3));
+  }
+  Send(call);
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 3);
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_EQ(Release(key, quota, call.own_answers[static_cast<std::size_t>(i)].hold),
+              StoreError::kNone);
+    EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 3 + 3 * (i + 1));
+  }
+}
+
+}  // namespace sluice::conformance
