@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/http/form_query.h"
 #include "frontend/http/problem.h"
 #include "net/timer_wheel.h"
 #include "service/limiter_service.h"
 #include "wire/check_json.h"
+#include "wire/form_query.h"
 #include "wire/http1_request.h"
 #include "wire/http1_response.h"
 
@@ -46,7 +46,7 @@ class Exchange final : public service::DecideCall {
 
   // Room that handlers read a request into. It holds the bytes that `attributes` views.
   wire::CheckJson json;
-  FormQuery query;
+  wire::FormQuery query;
 
   [[nodiscard]] bool must_ask() const { return state_ == State::kAsking; }
   [[nodiscard]] bool ready() const { return state_ == State::kReady; }

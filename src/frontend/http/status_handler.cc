@@ -22,7 +22,7 @@ std::optional<Cost> ReadCost(std::string_view text) {
 
 void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
                   Exchange& exchange) {
-  FormQuery& query = exchange.query;
+  wire::FormQuery& query = exchange.query;
   query.Clear();
   auto read =
       user_id ? query.AddSegment("user_id", *user_id) : tl::expected<void, std::string_view>();

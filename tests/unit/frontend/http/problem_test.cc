@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "frontend/http/form_query.h"
-
 namespace sluice::frontend::http {
 namespace {
 
@@ -34,42 +32,6 @@ TEST(ProblemTest, EscapesWhateverAClientSent) {
   EXPECT_EQ(out,
             "{\"type\": \"about:blank\", \"title\": \"Bad Request\", \"status\": 400, "
             "\"detail\": \"a\\\"b\xEF\xBF\xBD\"}");
-}
-
-TEST(FormQueryTest, DecodesPathAndQueryEachItsWay) {
-  FormQuery query;
-  ASSERT_TRUE(query.AddSegment("user_id", "a%2Fb+c"));
-  ASSERT_TRUE(query.AddQuery("plan=pro+plus&empty=&bare&&x%3D=%00"));
-  const Attributes attributes = query.attributes();
-  ASSERT_EQ(attributes.size(), 5U);
-  EXPECT_EQ(attributes[0].value, "a/b+c");
-  EXPECT_EQ(attributes[1].name, "plan");
-  EXPECT_EQ(attributes[1].value, "pro plus");
-  EXPECT_EQ(attributes[2].value, "");
-  EXPECT_EQ(attributes[3].name, "bare");
-  EXPECT_EQ(attributes[4].name, "x=");
-  EXPECT_EQ(attributes[4].value, std::string_view("\0", 1));
-}
-
-TEST(FormQueryTest, RefusesWhatCouldBeReadTwoWays) {
-  for (const char* bad : {"a=%", "a=%4", "a=%zz", "a=1&a=2", "=1", "%61=1&a=2"}) {
-    FormQuery query;
-    EXPECT_FALSE(query.AddQuery(bad)) << bad;
-  }
-  std::string many;
-  for (int i = 0; i < 65; ++i) {
-    many += "a" + std::to_string(i) + "=1&";
-  }
-  FormQuery query;
-  EXPECT_FALSE(query.AddQuery(many));
-}
-
-TEST(FormQueryTest, GivesAMemberAwayOnce) {
-  FormQuery query;
-  ASSERT_TRUE(query.AddQuery("a=1&cost=5&b=2"));
-  EXPECT_EQ(query.Remove("cost"), "5");
-  EXPECT_EQ(query.Remove("cost"), std::nullopt);
-  EXPECT_EQ(query.attributes().size(), 2U);
 }
 
 }  // namespace

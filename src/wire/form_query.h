@@ -10,14 +10,18 @@
 
 #include "sluice/attribute.h"
 
-namespace sluice::frontend::http {
+#include "wire/scalar_object.h"
+#include "wire/url.h"
+
+namespace sluice::wire {
 
 // Attributes out of a request target: the query user_id=u_42&plan=pro, and a path segment.
-// %41 and + are decoded, as forms write them (in a path + is itself). Bounded; each name
-// once. Reused from request to request. One thread.
+// %41 and + are decoded, as forms write them (in a path + is itself). What it takes is what the
+// body of a check may hold: UTF-8, each name once, and the same bounds. Reused from request to
+// request: warm, it allocates nothing. One thread.
 class FormQuery {
  public:
-  static constexpr std::size_t kMaxMembers = 64;
+  static constexpr ScalarObjectLimits kLimits{};
 
   // Forgets what was read.
   void Clear();
@@ -42,7 +46,9 @@ class FormQuery {
     std::size_t value_end;
   };
 
-  [[nodiscard]] bool Decode(std::string_view encoded, bool plus_is_space);
+  [[nodiscard]] tl::expected<void, std::string_view> AddValue(Member member,
+                                                              std::string_view encoded,
+                                                              UrlPart part);
   [[nodiscard]] std::string_view NameOf(const Member& member) const;
   [[nodiscard]] std::string_view ValueOf(const Member& member) const;
   [[nodiscard]] bool Has(std::string_view name) const;
@@ -52,4 +58,4 @@ class FormQuery {
   std::vector<Attribute> attributes_;
 };
 
-}  // namespace sluice::frontend::http
+}  // namespace sluice::wire

@@ -1,22 +1,19 @@
-#include "frontend/http/form_query.h"
+#include "wire/form_query.h"
 
 #include <algorithm>
 
-namespace sluice::frontend::http {
+namespace sluice::wire {
 
 namespace {
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') {
-    return c - '0';
-  }
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-constexpr std::string_view kBadEscape = "a % must be followed by two hex digits";
+constexpr std::string_view kBadEscape =
+    "a % must be followed by two hex digits, and what is so written must be UTF-8";
 constexpr std::string_view kTwice = "an attribute is given twice";
 constexpr std::string_view kTooMany = "more than 64 attributes";
+constexpr std::string_view kTooLong =
+    "an attribute's name has more than 256 bytes or its value more than 1024";
+static_assert(FormQuery::kLimits.members == 64 && FormQuery::kLimits.name_bytes == 256 &&
+              FormQuery::kLimits.value_bytes == 1024);
 constexpr std::string_view kNoName = "an attribute has no name";
 
 }  // namespace
@@ -25,24 +22,6 @@ void FormQuery::Clear() {
   text_.clear();
   members_.clear();
   attributes_.clear();
-}
-
-bool FormQuery::Decode(std::string_view encoded, bool plus_is_space) {
-  for (std::size_t i = 0; i < encoded.size(); ++i) {
-    const char c = encoded[i];
-    if (c == '%') {
-      const int high = i + 2 < encoded.size() ? HexDigit(encoded[i + 1]) : -1;
-      const int low = high < 0 ? -1 : HexDigit(encoded[i + 2]);
-      if (low < 0) {
-        return false;
-      }
-      text_ += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      text_ += c == '+' && plus_is_space ? ' ' : c;
-    }
-  }
-  return true;
 }
 
 std::string_view FormQuery::NameOf(const Member& member) const {
@@ -69,17 +48,26 @@ std::optional<std::string_view> FormQuery::Remove(std::string_view name) {
   return value;
 }
 
-tl::expected<void, std::string_view> FormQuery::AddSegment(std::string_view name,
-                                                           std::string_view segment) {
-  Member member{.name_begin = text_.size(), .value_begin = 0, .value_end = 0};
-  text_ += name;
+tl::expected<void, std::string_view> FormQuery::AddValue(Member member, std::string_view encoded,
+                                                         UrlPart part) {
   member.value_begin = text_.size();
-  if (!Decode(segment, false)) {
+  if (!AppendPercentDecoded(text_, encoded, part)) {
     return tl::unexpected(kBadEscape);
   }
   member.value_end = text_.size();
+  if (member.value_begin - member.name_begin > kLimits.name_bytes ||
+      member.value_end - member.value_begin > kLimits.value_bytes) {
+    return tl::unexpected(kTooLong);
+  }
   members_.push_back(member);
   return {};
+}
+
+tl::expected<void, std::string_view> FormQuery::AddSegment(std::string_view name,
+                                                           std::string_view segment) {
+  const Member member{.name_begin = text_.size(), .value_begin = 0, .value_end = 0};
+  text_ += name;
+  return AddValue(member, segment, UrlPart::kPath);
 }
 
 tl::expected<void, std::string_view> FormQuery::AddQuery(std::string_view query) {
@@ -89,26 +77,25 @@ tl::expected<void, std::string_view> FormQuery::AddQuery(std::string_view query)
     if (pair.empty()) {
       continue;
     }
-    if (members_.size() == kMaxMembers) {
+    if (members_.size() == kLimits.members) {
       return tl::unexpected(kTooMany);
     }
-    const std::size_t equals = pair.find('=');
-    Member member{.name_begin = text_.size(), .value_begin = 0, .value_end = 0};
-    if (!Decode(pair.substr(0, equals), true)) {
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const Member member{.name_begin = text_.size(), .value_begin = 0, .value_end = 0};
+    if (!AppendPercentDecoded(text_, pair.substr(0, equals), UrlPart::kQuery)) {
       return tl::unexpected(kBadEscape);
     }
-    member.value_begin = text_.size();
-    if (member.value_begin == member.name_begin) {
+    const std::string_view name = std::string_view(text_).substr(member.name_begin);
+    if (name.empty()) {
       return tl::unexpected(kNoName);
     }
-    if (Has(std::string_view(text_).substr(member.name_begin))) {
+    if (Has(name)) {
       return tl::unexpected(kTwice);
     }
-    if (equals != std::string_view::npos && !Decode(pair.substr(equals + 1), true)) {
-      return tl::unexpected(kBadEscape);
+    const std::string_view value = pair.substr(std::min(equals + 1, pair.size()));
+    if (auto added = AddValue(member, value, UrlPart::kQuery); !added) {
+      return added;
     }
-    member.value_end = text_.size();
-    members_.push_back(member);
   }
   return {};
 }
@@ -121,4 +108,4 @@ Attributes FormQuery::attributes() {
   return attributes_;
 }
 
-}  // namespace sluice::frontend::http
+}  // namespace sluice::wire
