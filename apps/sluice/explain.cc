@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "command_line.h"
+#include "core/calendar.h"
 #include "exit_code.h"
 #include "rule_files.h"
+#include "rules/value_reader.h"
 
 namespace sluice::app {
 
@@ -19,27 +21,16 @@ struct ExplainOptions {
   std::int64_t cost = 1;
 };
 
-std::string DurationText(Duration duration) {
-  const std::int64_t ms = duration.count() / 1'000'000;
-  struct Unit {
-    std::int64_t ms;
-    const char* name;
-  };
-  constexpr Unit kUnits[] = {{86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1'000, "s"}};
-  for (const Unit& unit : kUnits) {
-    if (ms >= unit.ms && ms % unit.ms == 0) {
-      return fmt::format("{}{}", ms / unit.ms, unit.name);
-    }
-  }
-  return fmt::format("{}ms", ms);
+// What stands in the rule's `window`.
+std::string WindowText(const core::Quota& quota) {
+  return quota.calendar != nullptr ? quota.calendar->Text() : rules::DurationText(quota.window);
 }
 
 std::string Numbers(const core::Quota& quota) {
   if (quota.unlimited) {
     return "unlimited";
   }
-  const std::string window =
-      quota.calendar != nullptr ? "calendar period" : DurationText(quota.window);
+  const std::string window = WindowText(quota);
   if (core::IsBucket(quota.algorithm)) {
     return fmt::format("{} per {}, burst {}", quota.rate, window, quota.limit);
   }

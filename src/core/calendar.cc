@@ -162,6 +162,16 @@ WallInstant AtSecond(std::chrono::sys_seconds second) {
 
 }  // namespace
 
+std::string_view NameOf(CalendarUnit unit) {
+  return kUnits[static_cast<std::size_t>(unit)];
+}
+
+std::optional<CalendarUnit> CalendarUnitNamed(std::string_view name) {
+  const auto* const found = std::ranges::find(kUnits, name);
+  return found == kUnits.end() ? std::nullopt
+                               : std::optional(static_cast<CalendarUnit>(found - kUnits.begin()));
+}
+
 Calendar::Calendar(CalendarUnit unit, const date::time_zone* zone, int anchor, std::string shape)
     : unit_(unit), anchor_(anchor), zone_(zone), shape_(std::move(shape)) {}
 
@@ -182,11 +192,25 @@ Result<std::unique_ptr<const Calendar>> Calendar::Create(CalendarUnit unit, std:
                          ": give an IANA name that this machine's tzdata has, such as "
                          "Europe/Berlin or UTC"});
   }
-  std::string shape(kUnits[static_cast<std::size_t>(unit)]);
+  std::string shape(NameOf(unit));
   shape += ' ';
   shape += zone;
   shape += ' ' + std::to_string(*day);
   return std::unique_ptr<const Calendar>(new Calendar(unit, found, *day, std::move(shape)));
+}
+
+std::string Calendar::Text() const {
+  std::string aside;
+  if (zone_->name() != "UTC") {
+    aside = zone_->name();
+  }
+  if (unit_ != CalendarUnit::kDay && anchor_ != 1) {  // The 1st, and Monday.
+    aside += aside.empty() ? "from " : ", from ";
+    aside += unit_ == CalendarUnit::kWeek
+                 ? std::string(kWeekdays[static_cast<std::size_t>(anchor_)])
+                 : "day " + std::to_string(anchor_);
+  }
+  return std::string(NameOf(unit_)) + (aside.empty() ? "" : " (" + aside + ")");
 }
 
 Period Calendar::At(WallInstant when) const {

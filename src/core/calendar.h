@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ struct Period {
 };
 
 enum class CalendarUnit : std::uint8_t { kDay, kWeek, kMonth, kYear };
+// "day", "week", "month", "year": what rule files call them.
+[[nodiscard]] std::string_view NameOf(CalendarUnit unit);
+[[nodiscard]] std::optional<CalendarUnit> CalendarUnitNamed(std::string_view name);
 
 // Cuts civil time into days, weeks, months or years in one time zone. A civil day is as
 // long as it is (23, 24 or 25 hours); where a zone skips midnight, the day begins at the
@@ -40,6 +44,9 @@ class Calendar {
 
   // The period that holds `when`.
   [[nodiscard]] Period At(WallInstant when) const;
+
+  // "month", and in brackets what is not the default: "month (Europe/Berlin, from day 15)".
+  [[nodiscard]] std::string Text() const;
 
   // Tells apart calendars that cut differently: part of a key's shape. "month Europe/Berlin 15".
   [[nodiscard]] std::string_view shape() const { return shape_; }

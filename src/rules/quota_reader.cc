@@ -45,22 +45,6 @@ constexpr std::array kOwnership{
     Ownership{"reserve", [](Algorithm a) { return a == Algorithm::kConcurrency; }, "concurrency"},
 };
 
-std::optional<CalendarUnit> CalendarWord(std::string_view text) {
-  if (text == "day") {
-    return CalendarUnit::kDay;
-  }
-  if (text == "week") {
-    return CalendarUnit::kWeek;
-  }
-  if (text == "month") {
-    return CalendarUnit::kMonth;
-  }
-  if (text == "year") {
-    return CalendarUnit::kYear;
-  }
-  return std::nullopt;
-}
-
 constexpr std::array<std::string_view, 5> kUnitWords{"second", "minute", "hour", "day", "week"};
 constexpr std::array<Duration, 5> kUnitLengths{std::chrono::seconds(1), std::chrono::minutes(1),
                                                std::chrono::hours(1), std::chrono::hours(24),
@@ -221,7 +205,7 @@ void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
     report_.Fail(rule.KeyOf("unit"), "window and unit say the same: one of them must go");
     window_faulty_ = true;
   } else if (window != nullptr) {
-    calendar = window->is_text() ? CalendarWord(window->text) : std::nullopt;
+    calendar = window->is_text() ? core::CalendarUnitNamed(window->text) : std::nullopt;
     if (!calendar.has_value()) {
       const auto length = ReadDuration(*window, "window", report_);
       window_faulty_ |= !length.has_value();

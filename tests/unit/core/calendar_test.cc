@@ -139,6 +139,15 @@ TEST(CalendarTest, TheShapeTellsCutsApart) {
   EXPECT_NE(Make(CalendarUnit::kMonth, "UTC")->shape(), Make(CalendarUnit::kYear, "UTC")->shape());
 }
 
+TEST(CalendarTest, SaysInWordsWhatIsNotTheDefault) {
+  EXPECT_EQ(Make(CalendarUnit::kDay, "UTC")->Text(), "day");
+  EXPECT_EQ(Make(CalendarUnit::kWeek, "UTC", "Monday")->Text(), "week");
+  EXPECT_EQ(Make(CalendarUnit::kWeek, "UTC", "Sunday")->Text(), "week (from Sunday)");
+  EXPECT_EQ(Make(CalendarUnit::kMonth, "Europe/Berlin", "15")->Text(),
+            "month (Europe/Berlin, from day 15)");
+  EXPECT_EQ(Make(CalendarUnit::kYear, "Europe/Berlin")->Text(), "year (Europe/Berlin)");
+}
+
 TEST(CalendarTest, ThreadsThatAskForDifferentDaysGetTheirOwn) {
   const auto calendar = Make(CalendarUnit::kDay, "UTC");
   const auto ask = [&calendar](int from) {
