@@ -13,6 +13,7 @@
 #include "rules/spelling.h"
 #include "rules/value_reader.h"
 #include "rules/yaml_tree.h"
+#include "store/table.h"
 
 namespace sluice::app {
 
@@ -212,8 +213,9 @@ void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
             report.Warn(value, "this version writes no snapshots: snapshot_interval has no effect");
           }
         } else {
-          ReadCount(value, field, 1, 4'000'000'000, report,
-                    field == "keys" ? table.keys : table.blocks);
+          const bool keys = field == "keys";
+          ReadCount(value, field, 1, keys ? store::kMostKeys : store::kMaxBlocks, report,
+                    keys ? table.keys : table.blocks);
         }
       });
 }
