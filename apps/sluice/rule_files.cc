@@ -1,10 +1,15 @@
 #include "rule_files.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
 #include "daemon_config.h"
 #include "files.h"
+#include "sources/rule_globs.h"
 
 namespace sluice::app {
 
@@ -21,14 +26,30 @@ void DropRepeated(std::vector<Error>& errors) {
 std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::string>& files,
                                                     rules::Findings& findings) {
   std::vector<rules::SourceText> sources;
+  std::set<std::filesystem::path> seen;
+  const auto add = [&](rules::SourceText source) {
+    std::error_code error;
+    if (seen.insert(std::filesystem::weakly_canonical(source.name, error)).second) {
+      sources.push_back(std::move(source));
+    }
+  };
   for (const std::string& file : files) {
     auto text = ReadFile(file);
     if (!text) {
       findings.errors.push_back(text.error());
     } else if (LooksLikeDaemonConfig(*text)) {
-      sources.push_back(ReadDaemonConfig(*text, file, findings).own_rules);
+      DaemonConfig config = ReadDaemonConfig(*text, file, findings);
+      add(std::move(config.own_rules));
+      for (Error& warning : sources::WarnOfEmptyGlobs(config.rule_files)) {
+        findings.warnings.push_back(std::move(warning));
+      }
+      if (auto found = sources::ReadGlobs(config.rule_files); !found) {
+        findings.errors.push_back(std::move(found.error()));
+      } else {
+        std::for_each(found->begin(), found->end(), add);
+      }
     } else {
-      sources.push_back({.name = file, .text = *std::move(text)});
+      add({.name = file, .text = *std::move(text)});
     }
   }
   auto set = rules::RuleSet::Build(sources, nullptr, findings);

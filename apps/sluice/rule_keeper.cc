@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 
+#include "sources/rule_globs.h"
+
 namespace sluice::app {
 
 namespace {
@@ -110,6 +112,9 @@ void RuleKeeper::Report(std::string_view why, Outcome outcome) {
   if (published) {
     for (const Error& warning : reloader_.findings().warnings) {
       spdlog::warn("{}", warning.Text());
+    }
+    for (const Error& warning : sources::WarnOfEmptyGlobs(config_.rule_files)) {
+      spdlog::warn("rule_sources: {}", warning.Text());
     }
     spdlog::info("{}: {} rules in force", why, reloader_.running()->rules().size());
   } else if (outcome == Outcome::kFailed && reloader_.running() != nullptr) {

@@ -4,17 +4,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <set>
 #include <system_error>
 #include <utility>
 
 #include <fnmatch.h>
-#include <glob.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "rules/yaml_tree.h"
+#include "sources/rule_globs.h"
 
 namespace sluice::sources {
 
@@ -26,21 +23,6 @@ constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_M
                                    IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB |
                                    IN_ONLYDIR;
 constexpr int kMostLinks = 16;
-
-bool IsGlob(std::string_view text) {
-  return text.find_first_of("*?[") != text.npos;
-}
-
-// What the glob names now, sorted.
-std::vector<std::string> Expand(const std::string& pattern) {
-  std::vector<std::string> paths;
-  glob_t found{};
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  globfree(&found);
-  return paths;
-}
 
 // The directories in `directory` whose names fit `pattern`.
 std::vector<fs::path> ChildrenOf(const fs::path& directory, const std::string& pattern) {
@@ -57,34 +39,6 @@ std::vector<fs::path> ChildrenOf(const fs::path& directory, const std::string& p
   return children;
 }
 
-tl::unexpected<Error> Fault(std::string message, std::string file) {
-  return tl::make_unexpected(Error{std::move(message), {std::move(file), 0, 0}});
-}
-
-Result<std::string> ReadFile(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    return Fault("is a directory: name its files, as in " + path + "/*.yaml", path);
-  }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  std::string text;
-  if (stream) {
-    // One byte more than is allowed is enough for the reader of rules to refuse it.
-    std::array<char, 1 << 16> block{};
-    while (text.size() <= rules::kMaxTextBytes && stream) {
-      stream.read(block.data(), block.size());
-      text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    }
-  }
-  if (!stream.eof() && text.size() <= rules::kMaxTextBytes) {
-    return Fault(
-        std::string("cannot be read: ") + std::generic_category().message(errno == 0 ? EIO : errno),
-        path);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<FileSource::Part> FileSource::PartsOf(const std::string& path, bool is_pattern) {
@@ -99,7 +53,8 @@ std::vector<FileSource::Part> FileSource::PartsOf(const std::string& path, bool 
 Result<FileSource> FileSource::Create(std::vector<std::string> globs) {
   const int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (fd < 0) {
-    return Fault("no inotify descriptor: " + std::generic_category().message(errno), "");
+    return tl::unexpected(
+        Error{"no inotify descriptor: " + std::generic_category().message(errno), {}});
   }
   FileSource source(std::move(globs), fd);
   source.Arm();
@@ -130,25 +85,7 @@ FileSource::~FileSource() {
 }
 
 Result<std::vector<rules::SourceText>> FileSource::Read() const {
-  std::vector<rules::SourceText> texts;
-  std::set<std::string> seen;
-  for (const std::string& pattern : globs_) {
-    std::vector<std::string> paths = Expand(pattern);
-    if (paths.empty() && !IsGlob(pattern)) {
-      return Fault("there is no such file", pattern);
-    }
-    for (std::string& path : paths) {
-      if (!seen.insert(path).second) {
-        continue;
-      }
-      auto text = ReadFile(path);
-      if (!text.has_value()) {
-        return tl::make_unexpected(std::move(text.error()));
-      }
-      texts.push_back({std::move(path), std::move(*text), false});
-    }
-  }
-  return texts;
+  return ReadGlobs(globs_);
 }
 
 bool FileSource::OnReadable() {
@@ -190,7 +127,7 @@ bool FileSource::Arm() {
   found_unwatched_ = false;
   for (const std::string& pattern : globs_) {
     WatchOnTheWayTo(PartsOf(pattern, /*is_pattern=*/true), kMostLinks);
-    for (const std::string& path : Expand(pattern)) {
+    for (const std::string& path : PathsOf(pattern)) {
       WatchOnTheWayTo(PartsOf(path, /*is_pattern=*/false), kMostLinks);
     }
   }

@@ -31,9 +31,7 @@ class FileSource {
   FileSource& operator=(const FileSource&) = delete;
   ~FileSource();
 
-  // All files that the globs name now, each once, in the order of their paths within each glob.
-  // `name` is the path as the glob spells it. Error: a file that cannot be read, or a path
-  // without wildcards that is not there; the others are not read then.
+  // What ReadGlobs() finds now.
   [[nodiscard]] Result<std::vector<rules::SourceText>> Read() const;
 
   // Readable when something may have changed. Non-blocking, closed on exec.

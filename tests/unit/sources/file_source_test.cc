@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include "sources/rule_globs.h"
+
 namespace sluice::sources {
 namespace {
 
@@ -73,6 +75,14 @@ TEST_F(FileSourceTest, ReadsGlobsInSortedOrderAndEachFileOnce) {
   EXPECT_THAT(Read(Source({"z.yaml", "d/*.yaml", "d/a.yaml"})),
               ElementsAre("z.yaml=Z", "d/a.yaml=A", "d/b.yaml=B"));
   EXPECT_THAT(Read(Source({"d/*.json"})), IsEmpty());
+}
+
+TEST_F(FileSourceTest, WarnsOfAGlobThatNamesNoFile) {
+  Write("d/a.yaml", "A");
+  const std::vector<std::string> globs{Path("d/*.yaml"), Path("d/*.yml"), Path("nope.yaml")};
+  const std::vector<Error> warnings = WarnOfEmptyGlobs(globs);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(warnings[0].Text(), HasSubstr("d/*.yml: names no file"));
 }
 
 TEST_F(FileSourceTest, SaysWhatCannotBeRead) {

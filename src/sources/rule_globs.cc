@@ -1,0 +1,98 @@
+#include "sources/rule_globs.h"
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <glob.h>
+
+#include "rules/yaml_tree.h"
+
+namespace sluice::sources {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<Error> Fault(std::string message, std::string file) {
+  return tl::make_unexpected(Error{std::move(message), {std::move(file), 0, 0}});
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return Fault("is a directory: name its files, as in " + path + "/*.yaml", path);
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  std::string text;
+  if (stream) {
+    // One byte more than is allowed is enough for the reader of rules to refuse it.
+    std::array<char, 1 << 16> block{};
+    while (text.size() <= rules::kMaxTextBytes && stream) {
+      stream.read(block.data(), block.size());
+      text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+    }
+  }
+  if (!stream.eof() && text.size() <= rules::kMaxTextBytes) {
+    return Fault(
+        std::string("cannot be read: ") + std::generic_category().message(errno == 0 ? EIO : errno),
+        path);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool IsGlob(std::string_view text) {
+  return text.find_first_of("*?[") != text.npos;
+}
+
+std::vector<std::string> PathsOf(const std::string& glob) {
+  std::vector<std::string> paths;
+  glob_t found{};
+  if (::glob(glob.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  return paths;
+}
+
+Result<std::vector<rules::SourceText>> ReadGlobs(std::span<const std::string> globs) {
+  std::vector<rules::SourceText> texts;
+  std::set<std::string> seen;
+  for (const std::string& pattern : globs) {
+    std::vector<std::string> paths = PathsOf(pattern);
+    if (paths.empty() && !IsGlob(pattern)) {
+      return Fault("there is no such file", pattern);
+    }
+    for (std::string& path : paths) {
+      if (!seen.insert(path).second) {
+        continue;
+      }
+      auto text = ReadFile(path);
+      if (!text.has_value()) {
+        return tl::make_unexpected(std::move(text.error()));
+      }
+      texts.push_back({std::move(path), std::move(*text), false});
+    }
+  }
+  return texts;
+}
+
+std::vector<Error> WarnOfEmptyGlobs(std::span<const std::string> globs) {
+  std::vector<Error> warnings;
+  for (const std::string& glob : globs) {
+    if (IsGlob(glob) && PathsOf(glob).empty()) {
+      warnings.push_back(
+          {.message = "names no file: no rule comes from it", .place = {glob, 0, 0}});
+    }
+  }
+  return warnings;
+}
+
+}  // namespace sluice::sources
