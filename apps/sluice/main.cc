@@ -1,14 +1,40 @@
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "command_line.h"
 #include "exit_code.h"
+#include "rules/spelling.h"
 #include "version.h"
 
 namespace sluice::app {
 namespace {
+
+// Whether `word` is a command; if not, says so, where the library would say only that an
+// argument was not expected.
+bool IsCommand(const CLI::App& app, std::string_view word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+  }
+  if (std::ranges::find(names, word) != names.end()) {
+    return true;
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string guess = rules::DidYouMean(word, known);
+  std::fprintf(stderr, "sluice: there is no command %s%s\n", std::string(word).c_str(),
+               guess.c_str());
+  if (guess.empty()) {
+    std::fprintf(stderr, "  the commands are %s\n", rules::OneOf(known).c_str());
+  }
+  std::fprintf(stderr, "  sluice --help says what each does\n");
+  return false;
+}
 
 int Main(int argc, char** argv) {
   CLI::App app{"Sluice, a rate limiter: may this request go on?", "sluice"};
@@ -22,6 +48,9 @@ int Main(int argc, char** argv) {
   AddValidate(app, exit_code);
   AddExplain(app, exit_code);
   AddReplay(app, exit_code);
+  if (argc > 1 && argv[1][0] != '-' && !IsCommand(app, argv[1])) {
+    return kExitError;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
