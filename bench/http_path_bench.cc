@@ -13,7 +13,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -24,6 +23,7 @@
 #include "service/limiter_service.h"
 #include "store/table.h"
 #include "support/counted_new.h"
+#include "support/instant_transport.h"
 #include "wire/check_json.h"
 #include "wire/http1_parser.h"
 
@@ -64,43 +64,6 @@ std::vector<std::string> TurnsOf(std::int64_t depth) {
   return turns;
 }
 
-// The client's side. Reads and writes end when Exchange() says so.
-class Wire final : public net::Transport {
- public:
-  // One turn of the loop: `bytes` come, and what was answered is taken.
-  void TakeTurn(std::string_view bytes) {
-    std::memcpy(into_.data(), bytes.data(), bytes.size());
-    std::exchange(reader_, nullptr)->OnRead({}, bytes.size());
-    if (writer_ != nullptr) {
-      std::exchange(writer_, nullptr)->OnWritten({});
-    }
-  }
-
-  void Read(std::span<char> into, std::shared_ptr<net::TransportUser> user) override {
-    into_ = into;
-    reader_ = std::move(user);
-  }
-  void Write(std::string_view bytes, std::shared_ptr<net::TransportUser> user) override {
-    allowed_ = bytes.starts_with("HTTP/1.1 200 OK");
-    writer_ = std::move(user);
-  }
-  void ShutdownWrite() noexcept override {}
-  void Close() noexcept override {
-    reader_.reset();
-    writer_.reset();
-  }
-  [[nodiscard]] std::string_view peer_address() const override { return "192.0.2.7"; }
-
-  // What the last answer began with.
-  [[nodiscard]] bool allowed() const { return allowed_; }
-
- private:
-  std::span<char> into_;
-  bool allowed_ = false;
-  std::shared_ptr<net::TransportUser> reader_;
-  std::shared_ptr<net::TransportUser> writer_;
-};
-
 // Requests and allocations of the timed part, by request.
 void Report(benchmark::State& state, std::int64_t depth, std::int64_t allocated) {
   const auto requests = static_cast<double>(state.iterations() * depth);
@@ -122,15 +85,15 @@ void Door(benchmark::State& state) {
   const telemetry::Registry registry;
   const Readiness readiness;
   http::Door door(loop, service, registry, readiness, clock, {});
-  auto owned = std::make_unique<Wire>();
-  Wire& wire = *owned;
+  auto owned = std::make_unique<support::InstantTransport>();
+  support::InstantTransport& wire = *owned;
   door.Accept(std::move(owned));
 
   const std::vector<std::string> turns = TurnsOf(state.range(0));
   for (const std::string& turn : turns) {  // Warm: every key is in the table.
     wire.TakeTurn(turn);
   }
-  if (!wire.allowed()) {
+  if (wire.status() != 200) {
     state.SkipWithError("the check should be allowed");
     return;
   }
