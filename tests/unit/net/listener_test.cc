@@ -9,6 +9,7 @@
 #include <boost/asio/write.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 namespace sluice::net {
@@ -137,6 +138,49 @@ TEST(ListenerTest, ClosesConnectionsAboveTheLimitAndTakesPlacesBack) {
   server.RunUntil([&] { return server.limit.open() == 0; });
   tcp::socket third = server.Connect();
   server.RunUntil([&] { return server.limit.open() == 1; });
+}
+
+// No descriptor may be opened while it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;  // The open ones stay.
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(ListenerTest, OutlivesALackOfDescriptorsWithoutSpinning) {
+  Server server;
+  tcp::socket before = server.Connect();
+  server.RunUntil([&] { return server.echoes.size() == 1; });
+  tcp::socket waiting = server.Connect();  // In the kernel's queue, from where accept() takes it.
+  {
+    const NoDescriptors none;
+    constexpr auto kLong = std::chrono::milliseconds(350);  // Some pauses of the listener.
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    int turns = 0;
+    while (std::chrono::steady_clock::now() < end) {
+      server.loop.RunOne();
+      ++turns;
+    }
+    EXPECT_LT(turns, 200);
+    EXPECT_EQ(server.echoes.size(), 1U);
+    // Who is in is served meanwhile.
+    boost::asio::write(before, boost::asio::buffer("hello", 5));
+    before.non_blocking(true);
+    std::array<char, 16> buffer;
+    server.RunUntil([&] {
+      boost::system::error_code error;
+      return before.read_some(boost::asio::buffer(buffer), error) == 5;
+    });
+  }
+  server.RunUntil([&] { return server.echoes.size() == 2; });
 }
 
 TEST(ListenerTest, SeveralLoopsMayShareAnAddress) {
