@@ -205,6 +205,44 @@ class DaemonTest(unittest.TestCase):
                                  capture_output=True, text=True, timeout=20)
             self.assertEqual(run.returncode, code, run.stdout + run.stderr)
 
+    def test_a_glob_that_names_no_file_is_warned_of(self):
+        run = subprocess.run([SLUICE, "validate", "sluice.yaml"], cwd=self.root,
+                             capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertIn("rules/*.yaml: names no file: no rule comes from it (warning)", run.stdout)
+        (self.root / "rules/a.yaml").write_text("rules:\n  - id: x\n    raet: 5\n")
+        run = subprocess.run([SLUICE, "validate", "sluice.yaml", "rules/a.yaml"], cwd=self.root,
+                             capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 1)
+        self.assertNotIn("warning", run.stdout)
+        self.assertEqual(run.stdout.count("a.yaml:3:5: unknown field raet, did you mean rate?"), 1)
+
+    def test_names_a_command_that_is_none(self):
+        run = subprocess.run([SLUICE, "valdate", "x"], capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("there is no command valdate, did you mean validate?", run.stderr)
+        run = subprocess.run([SLUICE, "bogus"], capture_output=True, text=True, timeout=20)
+        self.assertIn("the commands are serve, check, status, validate, explain or replay", run.stderr)
+
+    def test_explain_calls_a_calendar_period_by_its_name(self):
+        (self.root / "rules/a.yaml").write_text(
+            "rules: [{id: m, key_pattern: 'u:{user_id}', algorithm: fixed_window, limit: 5, "
+            "window: month, time_zone: Europe/Berlin}]\n")
+        run = subprocess.run([SLUICE, "explain", "--rules", "sluice.yaml", "user_id=a"],
+                             cwd=self.root, capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("5 per month (Europe/Berlin)", run.stdout)
+
+    def test_a_status_query_that_is_no_utf8_is_refused(self):
+        (self.root / "rules/a.yaml").write_text(RULES % 5)
+        self.start()
+        connection = http.client.HTTPConnection(self.address, timeout=20)
+        connection.request("GET", "/v1/ratelimit/status?user_id=%ff")
+        response = connection.getresponse()
+        self.assertEqual(response.status, 400)
+        self.assertEqual(json.loads(response.read())["code"], "invalid_query")
+        connection.close()
+
 
 if __name__ == "__main__":
     unittest.main()
