@@ -16,3 +16,4 @@ find_package(Boost 1.81 REQUIRED COMPONENTS json system)  # Boost::headers, ::js
 find_package(OpenSSL REQUIRED)                            # OpenSSL::SSL, ::Crypto
 find_package(spdlog REQUIRED)                             # spdlog::spdlog
 find_package(CLI11 REQUIRED)                              # CLI11::CLI11
+find_package(ZLIB REQUIRED)                               # ZLIB::ZLIB

@@ -1,0 +1,44 @@
+#include "logs/attribute_plan.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace sluice::logs {
+
+AttributePlan::AttributePlan(const std::vector<std::string>& names,
+                             const std::map<std::string, std::string>& sources,
+                             const std::string& cost) {
+  for (const std::string& name : names) {
+    const auto mapped = sources.find(name);
+    names_.push_back(name);
+    sources_.push_back(SourceNamed(mapped == sources.end() ? name : mapped->second));
+  }
+  if (!cost.empty()) {
+    cost_ = SourceNamed(cost);
+  }
+}
+
+AttributePlan::Source AttributePlan::SourceNamed(const std::string& name) {
+  const auto found = std::ranges::find(columns_, name);
+  const auto column = static_cast<std::size_t>(found - columns_.begin());
+  if (found == columns_.end()) {
+    columns_.push_back(name);
+  }
+  return {.field = FieldNamed(name), .column = column};
+}
+
+std::optional<Units> AttributePlan::CostOf(const LogRecord& record) const {
+  if (!cost_) {
+    return 1;
+  }
+  const std::string_view text = Get(*cost_, record);
+  Units units = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, units);
+  if (text.empty() || read.ec != std::errc() || read.ptr != end || units < 0 || units > kMaxUnits) {
+    return std::nullopt;
+  }
+  return units;
+}
+
+}  // namespace sluice::logs

@@ -1,0 +1,74 @@
+#include "logs/haproxy.h"
+
+#include <array>
+
+#include "logs/request_line.h"
+
+namespace sluice::logs {
+
+LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
+  record.Clear(record.columns.size());
+  if (line.empty()) {
+    return LineKind::kOther;
+  }
+  // The first bracket that holds a stamp: syslog's has a process id.
+  std::size_t open = 0;
+  std::size_t close = 0;
+  for (;;) {
+    open = line.find(" [", open);
+    close = open == line.npos ? open : line.find(']', open);
+    if (close == line.npos) {
+      return Bad("no [time]");
+    }
+    if (const auto at = stamps_.Clf(line.substr(open + 2, close - open - 2))) {
+      record.at = *at;
+      break;
+    }
+    ++open;
+  }
+  const std::string_view head = line.substr(0, open);
+  std::string_view client = head.substr(head.rfind(' ') + 1);  // npos + 1 is 0.
+  client = client.substr(0, client.rfind(':'));  // Its port is always there, behind IPv6 too.
+  if (client.empty()) {
+    return Bad("no client before the time");
+  }
+  SetClient(record, client);
+
+  // frontend backend/server timers status bytes cookie cookie termination ...
+  std::string_view rest = line.substr(close + 1);
+  std::array<std::string_view, 8> words{};
+  for (std::string_view& word : words) {
+    const std::size_t begin = rest.find_first_not_of(' ');
+    if (begin == rest.npos) {
+      return Bad("it ends too early for an HTTP log: is it one of TCP?");
+    }
+    rest.remove_prefix(begin);
+    word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(word.size());
+  }
+  record.Set(Field::kFrontend, words[0].substr(0, words[0].find('~')));  // '~' is TLS.
+  record.Set(Field::kBackend, words[1].substr(0, words[1].find('/')));
+  if (const std::size_t slash = words[1].find('/'); slash != line.npos) {
+    record.Set(Field::kServer, words[1].substr(slash + 1));
+  }
+  std::string_view total = words[2].substr(words[2].rfind('/') + 1);
+  if (total.starts_with('+')) {
+    total.remove_prefix(1);
+  }
+  record.Set(Field::kDurationMs, total);
+  if (words[3] != "-1") {
+    record.Set(Field::kStatus, words[3]);
+  }
+  record.Set(Field::kBytes, words[4]);
+  record.Set(Field::kTermination, words[7]);
+  const std::size_t quote = rest.find('"');
+  if (quote == rest.npos) {
+    return Bad("no \"request\": is it a log of TCP?");
+  }
+  std::string_view request = rest.substr(quote + 1);
+  request = request.substr(0, request.rfind('"'));  // Cut off by syslog it may not end.
+  SetRequestLine(record, request);
+  return LineKind::kRequest;
+}
+
+}  // namespace sluice::logs

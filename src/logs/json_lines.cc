@@ -1,0 +1,216 @@
+#include "logs/json_lines.h"
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+
+#include <boost/json/basic_parser_impl.hpp>
+
+#include "logs/column_role.h"
+
+namespace sluice::logs {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMostLevels = 16;
+constexpr std::size_t kMostNames = 10'000;  // That are remembered: logs may make up names.
+
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const {
+    return std::hash<std::string_view>{}(name);
+  }
+};
+
+// Takes Boost.JSON's events and sets the record's values as they come.
+class Handler {
+ public:
+  static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
+
+  Handler(StampReader& stamps, const std::vector<std::string>& wanted) : row_(stamps, wanted) {}
+
+  void Start(LogRecord& record, std::size_t line_bytes) {
+    record_ = &record;
+    row_.Begin(record);
+    text_.clear();
+    text_.reserve(line_bytes);  // Values view it, so it must not move; decoding only shrinks.
+    part_begin_ = 0;
+    name_.clear();
+    depth_ = 0;
+    ignored_ = false;
+    in_name_ = false;
+  }
+  [[nodiscard]] std::string_view End() { return row_.End(*record_); }
+
+  bool on_document_begin(json::error_code&) { return true; }
+  bool on_document_end(json::error_code&) { return true; }
+
+  bool on_object_begin(json::error_code&) {
+    if (depth_ != 0) {
+      BeginValue();
+      if (!name_.empty()) {
+        name_ += '.';
+      }
+    }
+    levels_[depth_++] = {.ignored = ignored_, .name_bytes = name_.size()};
+    return true;
+  }
+  bool on_object_end(std::size_t, json::error_code&) { return EndLevel(); }
+  bool on_array_begin(json::error_code&) {
+    BeginValue();
+    levels_[depth_++] = {.is_array = true, .ignored = ignored_, .name_bytes = name_.size()};
+    return true;
+  }
+  bool on_array_end(std::size_t, json::error_code&) { return EndLevel(); }
+
+  bool on_key_part(json::string_view part, std::size_t, json::error_code&) {
+    StartName();
+    name_.append(part.data(), part.size());
+    return true;
+  }
+  bool on_key(json::string_view part, std::size_t, json::error_code&) {
+    StartName();
+    name_.append(part.data(), part.size());
+    in_name_ = false;
+    return true;
+  }
+  bool on_string_part(json::string_view part, std::size_t, json::error_code&) {
+    text_.append(part.data(), part.size());
+    return true;
+  }
+  bool on_string(json::string_view part, std::size_t, json::error_code&) {
+    text_.append(part.data(), part.size());
+    return Value();
+  }
+  bool on_number_part(json::string_view part, json::error_code&) {
+    text_.append(part.data(), part.size());
+    return true;
+  }
+  bool on_int64(std::int64_t, json::string_view part, json::error_code& error) {
+    return on_number_part(part, error) && Value();
+  }
+  bool on_uint64(std::uint64_t, json::string_view part, json::error_code& error) {
+    return on_number_part(part, error) && Value();
+  }
+  bool on_double(double, json::string_view part, json::error_code& error) {
+    return on_number_part(part, error) && Value();
+  }
+  bool on_bool(bool truth, json::error_code&) {
+    BeginValue();
+    Take(truth ? "true" : "false");
+    return true;
+  }
+  bool on_null(json::error_code&) {
+    BeginValue();
+    return true;
+  }
+  bool on_comment_part(json::string_view, json::error_code&) { return true; }
+  bool on_comment(json::string_view, json::error_code&) { return true; }
+
+ private:
+  struct Level {
+    bool is_array = false;
+    bool has_value = false;      // Of an array: its first element has been.
+    bool ignored = false;        // Within a later element.
+    std::size_t name_bytes = 0;  // Of name_ at its begin.
+  };
+
+  // A name within an object replaces the one before it.
+  void StartName() {
+    if (!in_name_) {
+      name_.resize(levels_[depth_ - 1].name_bytes);
+      in_name_ = true;
+    }
+  }
+  // A value begins.
+  void BeginValue() {
+    Level& level = levels_[depth_ - 1];
+    ignored_ = level.ignored || (level.is_array && level.has_value);
+    level.has_value = true;
+  }
+  bool EndLevel() {
+    --depth_;
+    if (depth_ != 0) {
+      name_.resize(levels_[depth_].name_bytes);
+    }
+    return true;
+  }
+  bool Value() {
+    const std::string_view value = std::string_view(text_).substr(part_begin_);
+    part_begin_ = text_.size();
+    BeginValue();
+    Take(value);
+    return true;
+  }
+  void Take(std::string_view value) {
+    if (ignored_) {
+      return;
+    }
+    auto found = columns_.find(std::string_view(name_));
+    if (found == columns_.end()) {
+      if (columns_.size() >= kMostNames) {
+        columns_.clear();
+      }
+      found = columns_.emplace(name_, row_.ColumnNamed(name_)).first;
+    }
+    if (!found->second.useless()) {
+      row_.Set(*record_, found->second, value);
+    }
+  }
+
+  RowReader row_;
+  LogRecord* record_ = nullptr;
+  std::unordered_map<std::string, RowReader::Column, NameHash, std::equal_to<>> columns_;
+  std::string text_;  // All values, decoded.
+  std::size_t part_begin_ = 0;
+  std::string name_;
+  bool in_name_ = false;
+  bool ignored_ = false;
+  std::array<Level, kMostLevels + 2> levels_{};
+  std::size_t depth_ = 0;
+};
+
+json::parse_options Options() {
+  json::parse_options options;
+  options.max_depth = kMostLevels;
+  return options;
+}
+
+}  // namespace
+
+struct JsonLinesParser::Impl {
+  Impl(StampReader& stamps, const std::vector<std::string>& wanted)
+      : parser(Options(), stamps, wanted) {}
+  json::basic_parser<Handler> parser;
+};
+
+JsonLinesParser::JsonLinesParser(StampReader& stamps, const std::vector<std::string>& wanted)
+    : impl_(std::make_unique<Impl>(stamps, wanted)) {}
+JsonLinesParser::~JsonLinesParser() = default;
+
+LineKind JsonLinesParser::Parse(std::string_view line, LogRecord& record) {
+  if (line.find_first_not_of(" \t") == line.npos) {
+    return LineKind::kOther;
+  }
+  if (line[line.find_first_not_of(" \t")] != '{') {
+    return Bad("no JSON object");
+  }
+  json::basic_parser<Handler>& parser = impl_->parser;
+  parser.reset();
+  parser.handler().Start(record, line.size());
+  json::error_code error;
+  const std::size_t read = parser.write_some(false, line.data(), line.size(), error);
+  if (error || read != line.size() || !parser.done()) {
+    return Bad("no whole JSON object");
+  }
+  const std::string_view problem = parser.handler().End();
+  return problem.empty() ? LineKind::kRequest : Bad(problem);
+}
+
+}  // namespace sluice::logs

@@ -1,0 +1,224 @@
+#include "logs/log_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::logs {
+
+namespace {
+
+// Requests wait in memory until their second is complete; more than this is not kept waiting.
+constexpr std::size_t kMostHeldBytes = std::size_t{256} << 20;
+// What is a jump even where the horizon is short.
+constexpr Duration kJump = std::chrono::hours(1);
+
+}  // namespace
+
+Result<std::unique_ptr<LogStream>> LogStream::Open(const std::string& path,
+                                                   const LogOptions& options,
+                                                   const AttributePlan& plan) {
+  auto source = ByteSource::Open(path);
+  if (!source) {
+    return tl::unexpected(std::move(source.error()));
+  }
+  auto stamps = StampReader::In(options.zone);
+  auto utc = StampReader::In("UTC");
+  if (!stamps || !utc) {
+    return tl::unexpected(std::move(stamps ? utc.error() : stamps.error()));
+  }
+  std::unique_ptr<LogStream> stream(new LogStream(path == "-" ? "standard input" : path,
+                                                  std::move(*source), std::move(*stamps),
+                                                  std::move(*utc), options, plan));
+  const std::string_view head = stream->reader_.Head();
+  if (head.empty() && stream->reader_.error()) {
+    return tl::unexpected(*stream->reader_.error());
+  }
+  const ParserOptions parsing{.stamps = &stream->stamps_,
+                              .utc = &stream->utc_,
+                              .wanted = &plan.columns(),
+                              .column_names = options.column_names};
+  if (options.format) {
+    stream->format_ = *options.format;
+  } else if (!head.empty()) {
+    auto format = DetectFormat(head, parsing);
+    if (!format) {
+      format.error().place.file = path;
+      return tl::unexpected(std::move(format.error()));
+    }
+    stream->format_ = *format;
+  }
+  stream->parser_ = MakeParser(stream->format_, head, parsing);
+  return stream;
+}
+
+LogStream::LogStream(std::string name, std::unique_ptr<ByteSource> source, StampReader stamps,
+                     StampReader utc, const LogOptions& options, const AttributePlan& plan)
+    : name_(std::move(name)),
+      reader_(std::move(source)),
+      stamps_(std::move(stamps)),
+      utc_(std::move(utc)),
+      plan_(plan),
+      order_(options.horizon),
+      horizon_(options.horizon) {}
+
+const LogStream::Request* LogStream::Peek() {
+  if (second_ == nullptr || next_ == second_->size()) {
+    second_ = NextSecond();
+    next_ = 0;
+    if (second_ == nullptr) {
+      return nullptr;
+    }
+  }
+  const SecondOfRequests::Entry& entry = second_->entry(next_);
+  request_ = {
+      .at = entry.at, .cost = entry.cost, .line = entry.line, .second = second_, .entry = &entry};
+  return &request_;
+}
+
+void LogStream::Pop() {
+  ++next_;
+}
+
+SecondOfRequests* LogStream::NextSecond() {
+  for (;;) {
+    if (aside_is_right_) {
+      if (SecondOfRequests* second = PlaceAside()) {
+        return second;
+      }
+      continue;
+    }
+    if (!has_record_ && !ReadRequest()) {
+      if (aside_.empty()) {
+        return Taken(order_.TakeAny());
+      }
+      aside_is_right_ = true;
+      continue;
+    }
+    has_record_ = true;
+    if (!aside_.empty()) {
+      const SecondOfRequests::Entry& aside = aside_.entry(0);
+      if (record_.at + horizon_ >= aside.at) {
+        aside_is_right_ = true;
+        continue;
+      }
+      CountBad(aside.line, "its time is far ahead of the lines around it");
+      aside_.Clear();
+    }
+    if (Jumps(record_.at)) {
+      PutAside();
+    } else if (SecondOfRequests* second = PlaceRecord()) {
+      return second;
+    }
+  }
+}
+
+bool LogStream::ReadRequest() {
+  while (const auto line = reader_.Next()) {
+    if (reader_.too_long()) {
+      ++requests_;
+      CountBad(reader_.line_number(), "longer than 64 KiB");
+      continue;
+    }
+    const LineKind kind = parser_->Parse(*line, record_);
+    if (kind == LineKind::kOther) {
+      continue;
+    }
+    ++requests_;
+    if (kind == LineKind::kBad) {
+      CountBad(reader_.line_number(), parser_->problem());
+      continue;
+    }
+    const auto cost = plan_.CostOf(record_);
+    if (!cost) {
+      CountBad(reader_.line_number(),
+               "its cost is absent or no whole number from 0 to 999999999999999");
+      continue;
+    }
+    cost_ = *cost;
+    return true;
+  }
+  return false;
+}
+
+bool LogStream::Jumps(WallInstant at) const {
+  return !started_ || at - order_.newest() > std::max(horizon_, kJump);
+}
+
+void LogStream::PutAside() {
+  aside_.Add(record_.at, cost_, reader_.line_number());
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    aside_.AddValue(plan_.ValueOf(i, record_));
+  }
+  has_record_ = false;
+}
+
+SecondOfRequests* LogStream::PlaceAside() {
+  const SecondOfRequests::Entry& entry = aside_.entry(0);
+  if (!started_) {
+    order_.StartAt(entry.at);
+    started_ = true;
+  } else if (!order_.Fits(entry.at)) {
+    if (SecondOfRequests* second = order_.TakeBefore(entry.at)) {
+      return Taken(second);
+    }
+  }
+  WallInstant at = entry.at;
+  SecondOfRequests& second = order_.PlaceFor(at);
+  second.Add(at, entry.cost, entry.line);
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    second.AddValue(aside_.Value(entry, i));
+  }
+  held_bytes_ += aside_.memory();
+  aside_.Clear();
+  aside_is_right_ = false;
+  return nullptr;
+}
+
+SecondOfRequests* LogStream::PlaceRecord() {
+  if (!order_.Fits(record_.at)) {
+    if (SecondOfRequests* second = order_.TakeBefore(record_.at)) {
+      return Taken(second);
+    }
+  }
+  WallInstant at = record_.at;
+  SecondOfRequests& second = order_.PlaceFor(at);
+  second.Add(at, cost_, reader_.line_number());
+  std::size_t bytes = sizeof(SecondOfRequests::Entry);
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    const std::string_view value = plan_.ValueOf(i, record_);
+    second.AddValue(value);
+    bytes += value.size() + sizeof(SecondOfRequests::Piece);
+  }
+  has_record_ = false;
+  held_bytes_ += bytes;
+  return held_bytes_ > kMostHeldBytes ? Taken(order_.TakeAny()) : nullptr;
+}
+
+SecondOfRequests* LogStream::Taken(SecondOfRequests* second) {
+  if (second != nullptr) {
+    held_bytes_ -= second->memory();
+  }
+  return second;
+}
+
+void LogStream::CountBad(std::uint64_t line, std::string_view why) {
+  ++bad_;
+  --requests_;
+  if (bad_lines_.size() < kBadLinesKept) {
+    bad_lines_.push_back({.file = name_, .line = line, .why = std::string(why)});
+  }
+}
+
+LogSummary LogStream::Summary() const {
+  return {.name = name_,
+          .format = format_,
+          .lines = reader_.line_number(),
+          .requests = requests_,
+          .bad = bad_,
+          .late = order_.late(),
+          .latest = order_.latest(),
+          .put_right = order_.put_right(),
+          .cut_off = reader_.error()};
+}
+
+}  // namespace sluice::logs

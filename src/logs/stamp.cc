@@ -1,0 +1,299 @@
+#include "logs/stamp.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <date/date.h>
+#include <date/tz.h>
+
+#include "wire/ascii.h"
+
+namespace sluice::logs {
+
+namespace {
+
+using wire::IsDigit;
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+// Until when every instant plus the longest window is exact (core/quota.h): 2162-01-01.
+constexpr std::int64_t kLatestSecond = 6'058'972'800;
+
+// Takes a text apart from the left; what does not fit leaves it failed.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : rest_(text) {}
+
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] bool done() const { return rest_.empty(); }
+  [[nodiscard]] char peek() const { return rest_.empty() ? '\0' : rest_.front(); }
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+
+  // Exactly `digits` digits.
+  std::int64_t Number(std::size_t digits) {
+    if (rest_.size() < digits) {
+      failed_ = true;
+      return 0;
+    }
+    std::int64_t value = 0;
+    for (std::size_t i = 0; i < digits; ++i) {
+      failed_ |= !IsDigit(rest_[i]);
+      value = (value * 10) + (rest_[i] - '0');
+    }
+    rest_.remove_prefix(digits);
+    return value;
+  }
+  void Expect(char c) {
+    if (peek() == c) {
+      rest_.remove_prefix(1);
+    } else {
+      failed_ = true;
+    }
+  }
+  bool Take(char c) {
+    if (rest_.empty() || rest_.front() != c) {
+      return false;
+    }
+    rest_.remove_prefix(1);
+    return true;
+  }
+  std::string_view TakeBytes(std::size_t count) {
+    if (rest_.size() < count) {
+      failed_ = true;
+      return {};
+    }
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  // ".123" or ",123" in nanoseconds, cut past the ninth digit; 0 if there is none.
+  std::int64_t Fraction() {
+    if (!Take('.') && !Take(',')) {
+      return 0;
+    }
+    std::int64_t ns = 0;
+    std::int64_t place = kNsPerSecond;
+    failed_ |= !IsDigit(peek());
+    while (IsDigit(peek())) {
+      place /= 10;
+      ns += (rest_.front() - '0') * place;
+      rest_.remove_prefix(1);
+    }
+    return ns;
+  }
+
+ private:
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+int MonthNamed(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  for (std::size_t i = 0; i < kMonths.size(); ++i) {
+    if (kMonths[i] == name) {
+      return static_cast<int>(i) + 1;
+    }
+  }
+  return 0;
+}
+
+// Days since 1970-01-01; nullopt for February 30.
+std::optional<std::int64_t> DaysOf(std::int64_t year, std::int64_t month, std::int64_t day) {
+  const auto civil =
+      date::year(static_cast<int>(year)) / static_cast<int>(month) / static_cast<int>(day);
+  if (!civil.ok()) {
+    return std::nullopt;
+  }
+  return date::sys_days(civil).time_since_epoch().count();
+}
+
+// "hh:mm:ss" as seconds of the day. 24:00:00 is none; a leap second counts as the next.
+std::int64_t ReadClock(Cursor& in) {
+  const std::int64_t hours = in.Number(2);
+  in.Expect(':');
+  const std::int64_t minutes = in.Number(2);
+  in.Expect(':');
+  const std::int64_t seconds = in.Number(2);
+  if (hours > 23 || minutes > 59 || seconds > 60) {
+    in.Expect('\1');  // Fails.
+  }
+  return (((hours * 60) + minutes) * 60) + seconds;
+}
+
+// "Z", "+0100", "+01:00", "+01" in seconds east; nullopt if there is none.
+std::optional<std::int64_t> ReadOffset(Cursor& in) {
+  if (in.Take('Z') || in.Take('z')) {
+    return 0;
+  }
+  const bool west = in.peek() == '-';
+  if (!west && in.peek() != '+') {
+    return std::nullopt;
+  }
+  in.TakeBytes(1);
+  std::int64_t seconds = in.Number(2) * 3600;
+  in.Take(':');
+  if (!in.done()) {
+    seconds += in.Number(2) * 60;
+  }
+  return west ? -seconds : seconds;
+}
+
+std::optional<WallInstant> Instant(std::int64_t second, std::int64_t ns) {
+  if (second < 0 || second >= kLatestSecond) {
+    return std::nullopt;
+  }
+  return WallInstant(Duration((second * kNsPerSecond) + ns));
+}
+
+}  // namespace
+
+// The zone of stamps that name none, and what was worked out last.
+struct StampReader::Zone {
+  const date::time_zone* zone = nullptr;
+  std::int64_t quarter = std::numeric_limits<std::int64_t>::min();  // Of local time, last asked.
+  std::int64_t offset = 0;                                          // Its, in seconds east.
+  // Clf()'s day, last read: most lines are of the same day.
+  std::array<char, 11> day_text{};
+  std::int64_t day = 0;
+
+  // Seconds since 1970 of a civil time here. Offsets change on whole quarters of an hour.
+  std::int64_t ToUtc(std::int64_t local) {
+    const std::int64_t now = local / 900;
+    if (now != quarter) {
+      const date::local_seconds civil{std::chrono::seconds(now * 900)};
+      offset = zone->get_info(civil).first.offset.count();
+      quarter = now;
+    }
+    return local - offset;
+  }
+};
+
+StampReader::StampReader(std::unique_ptr<Zone> zone) : zone_(std::move(zone)) {}
+StampReader::StampReader(StampReader&&) noexcept = default;
+StampReader& StampReader::operator=(StampReader&&) noexcept = default;
+StampReader::~StampReader() = default;
+
+Result<StampReader> StampReader::In(std::string_view zone) {
+  auto made = std::make_unique<Zone>();
+  try {
+    made->zone = date::locate_zone(std::string(zone));
+  } catch (const std::exception&) {
+    return tl::unexpected(Error{.message = "unknown time zone " + std::string(zone) +
+                                           ": write an IANA name such as Europe/Berlin"});
+  }
+  return StampReader(std::move(made));
+}
+
+std::optional<WallInstant> StampReader::Clf(std::string_view text) {
+  if (text.size() < 20) {
+    return std::nullopt;
+  }
+  if (std::memcmp(zone_->day_text.data(), text.data(), zone_->day_text.size()) != 0) {
+    Cursor day(text);
+    const std::int64_t number = day.Number(2);
+    day.Expect('/');
+    const int month = MonthNamed(day.TakeBytes(3));
+    day.Expect('/');
+    const std::int64_t year = day.Number(4);
+    const auto days = day.failed() ? std::nullopt : DaysOf(year, month, number);
+    if (!days) {
+      return std::nullopt;
+    }
+    std::memcpy(zone_->day_text.data(), text.data(), zone_->day_text.size());
+    zone_->day = *days;
+  }
+  Cursor in(text.substr(zone_->day_text.size()));
+  in.Expect(':');
+  const std::int64_t local = (zone_->day * 86'400) + ReadClock(in);
+  const std::int64_t ns = in.Fraction();
+  in.Take(' ');
+  const auto offset = ReadOffset(in);
+  if (in.failed() || !in.done()) {
+    return std::nullopt;
+  }
+  return Instant(offset ? local - *offset : zone_->ToUtc(local), ns);
+}
+
+std::optional<WallInstant> StampReader::Iso(std::string_view text) {
+  Cursor in(text);
+  const std::int64_t year = in.Number(4);
+  in.Expect('-');
+  const std::int64_t month = in.Number(2);
+  in.Expect('-');
+  const std::int64_t day = in.Number(2);
+  if (!in.Take('T') && !in.Take('t')) {
+    in.Expect(' ');
+  }
+  const std::int64_t clock = ReadClock(in);
+  const std::int64_t ns = in.Fraction();
+  in.Take(' ');
+  auto offset = ReadOffset(in);
+  if (in.rest() == "UTC" || in.rest() == "GMT") {
+    in.TakeBytes(3);
+    offset = 0;
+  }
+  const auto days = in.failed() || !in.done() ? std::nullopt : DaysOf(year, month, day);
+  if (!days) {
+    return std::nullopt;
+  }
+  const std::int64_t local = (*days * 86'400) + clock;
+  return Instant(offset ? local - *offset : zone_->ToUtc(local), ns);
+}
+
+std::optional<WallInstant> StampReader::Epoch(std::string_view text) {
+  std::int64_t whole = 0;
+  std::size_t digits = 0;
+  while (digits < text.size() && IsDigit(text[digits])) {
+    if (digits == 19) {
+      return std::nullopt;
+    }
+    whole = (whole * 10) + (text[digits] - '0');
+    ++digits;
+  }
+  if (digits == 0 || whole < 0) {
+    return std::nullopt;
+  }
+  Cursor in(text.substr(digits));
+  const std::int64_t fraction = in.Fraction();  // Of a second, in nanoseconds.
+  if (in.failed() || !in.done()) {
+    return std::nullopt;
+  }
+  std::int64_t per_second = 1;
+  for (const std::int64_t edge : {100'000'000'000, 100'000'000'000'000, 100'000'000'000'000'000}) {
+    per_second *= whole >= edge ? 1'000 : 1;
+  }
+  const std::int64_t ns_each = kNsPerSecond / per_second;
+  return Instant(whole / per_second, ((whole % per_second) * ns_each) + (fraction / per_second));
+}
+
+std::optional<WallInstant> StampReader::DateAndTime(std::string_view date, std::string_view time) {
+  std::array<char, 64> joined{};
+  if (date.size() != 10 || time.size() + 11 > joined.size()) {
+    return std::nullopt;
+  }
+  std::memcpy(joined.data(), date.data(), 10);
+  joined[10] = 'T';
+  std::memcpy(joined.data() + 11, time.data(), time.size());
+  return Iso({joined.data(), time.size() + 11});
+}
+
+std::optional<WallInstant> StampReader::Any(std::string_view text) {
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
+    text = text.substr(1, text.size() - 2);
+  }
+  if (text.size() > 4 && text[4] == '-') {
+    return Iso(text);
+  }
+  if (text.size() > 2 && text[2] == '/') {
+    return Clf(text);
+  }
+  return Epoch(text);
+}
+
+}  // namespace sluice::logs

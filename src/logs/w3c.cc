@@ -1,0 +1,75 @@
+#include "logs/w3c.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sluice::logs {
+
+namespace {
+
+// Up to the next `blank`, which goes too.
+std::string_view TakeWord(std::string_view& rest, char blank) {
+  const std::size_t end = std::min(rest.find(blank), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return word;
+}
+
+}  // namespace
+
+void W3cParser::ReadDirective(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == line.npos) {
+    return;
+  }
+  const std::string_view name = line.substr(1, colon - 1);
+  std::string_view rest =
+      line.substr(std::min(line.find_first_not_of(' ', colon + 1), line.size()));
+  if (name == "Date") {
+    date_.assign(rest.substr(0, 10));
+  } else if (name == "Fields") {
+    columns_.clear();
+    has_date_ = false;
+    const char blank = rest.find('\t') == rest.npos ? ' ' : '\t';
+    while (!rest.empty()) {
+      const std::string_view word = TakeWord(rest, blank);
+      if (!word.empty()) {
+        columns_.push_back(row_.ColumnNamed(word));
+        has_date_ |= columns_.back().role.kind == ColumnKind::kDate;
+      }
+    }
+  }
+}
+
+LineKind W3cParser::Parse(std::string_view line, LogRecord& record) {
+  if (line.empty()) {
+    return LineKind::kOther;
+  }
+  if (line.front() == '#') {
+    ReadDirective(line);
+    return LineKind::kOther;
+  }
+  if (columns_.empty()) {
+    return Bad("no #Fields before it: what are its columns?");
+  }
+  row_.Begin(record);
+  if (!has_date_ && !date_.empty()) {
+    row_.Set(record, {.role = {.kind = ColumnKind::kDate}}, date_);
+  }
+  const char blank = line.find('\t') == line.npos ? ' ' : '\t';
+  std::string_view rest = line;
+  std::size_t count = 0;
+  for (; count < columns_.size() && !rest.empty(); ++count) {
+    const std::string_view value = TakeWord(rest, blank);
+    if (!columns_[count].useless()) {
+      row_.Set(record, columns_[count], value);
+    }
+  }
+  if (count != columns_.size() || !rest.empty()) {
+    return Bad("it has more or fewer columns than #Fields");
+  }
+  const std::string_view problem = row_.End(record);
+  return problem.empty() ? LineKind::kRequest : Bad(problem);
+}
+
+}  // namespace sluice::logs

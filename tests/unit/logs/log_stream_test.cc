@@ -1,0 +1,152 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "logs/log_merge.h"
+#include "unit/logs/log_files.h"
+
+namespace sluice::logs {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A line of the combined format at 09:00 and `second` seconds, of the client 192.0.2.`host`.
+std::string Line(int second, int host) {
+  const auto two = [](int n) { return std::string(n < 10 ? "0" : "") + std::to_string(n); };
+  return "192.0.2." + std::to_string(host) + " - - [17/Dec/2025:" + two(9 + (second / 3600)) + ":" +
+         two(second / 60 % 60) + ":" + two(second % 60) +
+         " +0000] \"GET /p HTTP/1.1\" 200 5 \"-\" \"-\"\n";
+}
+
+class LogStreamTest : public LogFilesTest {
+ protected:
+  // "seconds past nine, client" of each request, in order of time.
+  std::vector<std::string> Read(const std::vector<std::string>& paths) {
+    auto logs = LogMerge::Open(paths, options_, plan_);
+    if (!logs) {
+      error_ = logs.error().Text();
+      return {};
+    }
+    std::vector<std::string> requests;
+    while (LogStream* stream = logs->Next()) {
+      const LogStream::Request& request = *stream->Peek();
+      const auto second = request.at.time_since_epoch().count() / 1'000'000'000 - 1'765'962'000;
+      requests.push_back(std::to_string(second) + " " + std::string(request.Value(0)));
+      stream->Pop();
+    }
+    summaries_.clear();
+    bad_lines_.clear();
+    for (const auto& stream : logs->streams()) {
+      summaries_.push_back(stream->Summary());
+      for (const BadLine& bad : stream->bad_lines()) {
+        bad_lines_.push_back(std::to_string(bad.line) + ": " + bad.why);
+      }
+    }
+    return requests;
+  }
+
+  LogOptions options_;
+  AttributePlan plan_{{"ip"}, {}, ""};
+  std::vector<LogSummary> summaries_;
+  std::vector<std::string> bad_lines_;
+  std::string error_;
+};
+
+TEST_F(LogStreamTest, PutsLinesInOrderAndCountsTheBad) {
+  EXPECT_THAT(Read({Write("log", Line(1, 1) + "garbage\n" + Line(40, 2) + Line(12, 3) + "\n" +
+                                     Line(41, 4))}),
+              ElementsAre("1 192.0.2.1", "12 192.0.2.3", "40 192.0.2.2", "41 192.0.2.4"));
+  EXPECT_THAT(bad_lines_, ElementsAre("2: no [time]"));
+  EXPECT_EQ(summaries_[0].requests, 4U);
+  EXPECT_EQ(summaries_[0].bad, 1U);
+  EXPECT_EQ(summaries_[0].lines, 6U);
+  EXPECT_EQ(summaries_[0].put_right, std::chrono::seconds(28));
+  EXPECT_EQ(summaries_[0].late, 0U);
+}
+
+TEST_F(LogStreamTest, MergesLogsByTimeInWhateverOrderTheyAreGiven) {
+  const std::string today = Write("log", Line(100, 1) + Line(300, 1));
+  const std::string before = AppendGzip("log.1.gz", Line(10, 1) + Line(20, 1));
+  const std::string other = Write("other", Line(15, 2) + Line(200, 2));
+  EXPECT_THAT(Read({today, before, other}),
+              ElementsAre("10 192.0.2.1", "15 192.0.2.2", "20 192.0.2.1", "100 192.0.2.1",
+                          "200 192.0.2.2", "300 192.0.2.1"));
+}
+
+TEST_F(LogStreamTest, OneStampFarAheadIsABadLineAndNotANewPresent) {
+  std::string ahead = Line(3, 9);
+  ahead.replace(ahead.find("2025"), 4, "2099");
+  EXPECT_THAT(Read({Write("log", Line(1, 1) + ahead + Line(2, 2) + Line(3, 3))}),
+              ElementsAre("1 192.0.2.1", "2 192.0.2.2", "3 192.0.2.3"));
+  EXPECT_THAT(bad_lines_, ElementsAre("2: its time is far ahead of the lines around it"));
+  EXPECT_EQ(summaries_[0].late, 0U);
+  EXPECT_THAT(Read({Write("first", ahead + Line(1, 1) + Line(2, 2))}),
+              ElementsAre("1 192.0.2.1", "2 192.0.2.2"));
+  EXPECT_THAT(bad_lines_, ElementsAre("1: its time is far ahead of the lines around it"));
+}
+
+TEST_F(LogStreamTest, AGapIsNoJumpAndTheLastLineCounts) {
+  EXPECT_THAT(Read({Write("log", Line(1, 1) + Line(20'000, 2) + Line(30'000, 3))}),
+              ElementsAre("1 192.0.2.1", "20000 192.0.2.2", "30000 192.0.2.3"));
+  EXPECT_THAT(bad_lines_, IsEmpty());
+}
+
+TEST_F(LogStreamTest, ReadsWhatIsThereOfACutOffLog) {
+  std::string text;
+  for (int i = 0; i < 3'000; ++i) {
+    text += Line(i, i * 31 % 250);
+  }
+  const std::string path = AppendGzip("log.gz", text);
+  CutOff("log.gz", 3'000);
+  const auto requests = Read({path});
+  EXPECT_GT(requests.size(), 1'000U);
+  EXPECT_LT(requests.size(), 3'000U);
+  ASSERT_TRUE(summaries_[0].cut_off);
+  EXPECT_THAT(summaries_[0].cut_off->Text(), HasSubstr("cut off"));
+}
+
+TEST_F(LogStreamTest, TakesValuesAndCostsFromTheColumnsNamed) {
+  plan_ = AttributePlan({"user_id", "endpoint"}, {{"user_id", "account"}}, "tokens");
+  auto logs =
+      LogMerge::Open({Write("log.csv",
+                            "time,account,path,tokens\n1765962001,acme,/a?b,70\n1765962002,,/c,x\n"
+                            "1765962003,acme,/d,\n1765962004,,/e,5\n")},
+                     options_, plan_);
+  ASSERT_TRUE(logs) << logs.error().Text();
+  LogStream* stream = logs->Next();
+  ASSERT_NE(stream, nullptr);
+  EXPECT_EQ(stream->Peek()->Value(0), "acme");
+  EXPECT_EQ(stream->Peek()->Value(1), "/a");
+  EXPECT_EQ(stream->Peek()->cost, 70);
+  stream->Pop();
+  stream = logs->Next();
+  ASSERT_NE(stream, nullptr);
+  EXPECT_EQ(stream->Peek()->Value(0).data(), nullptr);
+  EXPECT_EQ(stream->Peek()->cost, 5);
+  stream->Pop();
+  EXPECT_EQ(logs->Next(), nullptr);
+  EXPECT_EQ(logs->streams()[0]->Summary().bad, 2U);
+}
+
+TEST_F(LogStreamTest, SaysWhatItCannotRead) {
+  Read({Path("absent")});
+  EXPECT_THAT(error_, HasSubstr("absent"));
+  Read({Write("prose", "It was a dark and stormy night,\nand nobody logged it.\n")});
+  EXPECT_THAT(error_, HasSubstr("--format"));
+  Read({Write("events", "{\"t_ms\": 1000, \"user_id\": \"a\"}\n")});
+  EXPECT_THAT(error_, HasSubstr("--format events"));
+  options_.zone = "Nowhere";
+  Read({Write("log", Line(1, 1))});
+  EXPECT_THAT(error_, HasSubstr("unknown time zone Nowhere"));
+}
+
+TEST_F(LogStreamTest, AnEmptyLogHasNoRequests) {
+  EXPECT_THAT(Read({Write("log", "")}), IsEmpty());
+  EXPECT_EQ(error_, "");
+}
+
+}  // namespace
+}  // namespace sluice::logs
