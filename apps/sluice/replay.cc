@@ -1,36 +1,134 @@
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "command_line.h"
 #include "exit_code.h"
+#include "log_options.h"
+#include "logs/log_merge.h"
+#include "progress_bar.h"
 #include "replay/events.h"
+#include "replay/log_replay.h"
+#include "replay/report_html.h"
+#include "replay/report_json.h"
+#include "replay/report_text.h"
+#include "rule_files.h"
 
 namespace sluice::app {
 
 namespace {
 
 struct ReplayOptions {
-  std::string rules;
-  std::string format = "events";
+  std::vector<std::string> rules;
+  LogArguments logs;
+  std::uint64_t keys = 0;  // 0: whatever is the default of what is read.
+  std::size_t top = 10;
   bool decisions = false;
-  std::string events;
+  bool compare = false;
+  bool json = false;
+  std::string html;
 };
 
-int Replay(const ReplayOptions& options) {
+int Fail(const std::string& text) {
+  std::fprintf(stderr, "sluice: %s\n", text.c_str());
+  return kExitError;
+}
+
+int ReplayEvents(const ReplayOptions& options) {
   std::ios::sync_with_stdio(false);
-  const replay::EventsOptions run{.rules_file = options.rules};
-  if (options.events == "-") {
+  if (options.rules.size() != 1 || options.logs.logs.size() != 1) {
+    return Fail("events are read from one file and run through one rule file");
+  }
+  const std::string& path = options.logs.logs.front();
+  replay::EventsOptions run{.rules_file = options.rules.front()};
+  run.keys = options.keys == 0 ? run.keys : options.keys;
+  if (path == "-") {
     return replay::RunEvents(run, std::cin, std::cout, std::cerr);
   }
-  std::ifstream events(options.events);
+  std::ifstream events(path);
   if (!events) {
-    std::fprintf(stderr, "sluice: %s: cannot be read\n", options.events.c_str());
-    return kExitError;
+    return Fail(path + ": cannot be read");
   }
   return replay::RunEvents(run, events, std::cout, std::cerr);
+}
+
+// Of the terminal that the report goes to; 100 where it goes elsewhere.
+std::size_t Columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60 ? size.ws_col : 100;
+}
+
+bool Print(std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  text.clear();
+  return written;
+}
+
+int ReplayLogs(const ReplayOptions& options) {
+  rules::Findings findings;
+  const auto rules = ReadRuleFiles(options.rules, findings);
+  for (const Error& error : findings.errors) {
+    std::fprintf(stderr, "%s\n", error.Text().c_str());
+  }
+  for (const Error& warning : findings.warnings) {
+    std::fprintf(stderr, "warning: %s\n", warning.Text().c_str());
+  }
+  if (rules == nullptr) {
+    return kExitNo;
+  }
+  const auto log_options = LogOptionsOf(options.logs);
+  const auto plan = AttributePlanOf(options.logs, rules->AttributeNames());
+  if (!log_options || !plan) {
+    return kExitError;
+  }
+  auto logs = logs::LogMerge::Open(options.logs.logs, *log_options, *plan);
+  if (!logs) {
+    return Fail(logs.error().Text());
+  }
+
+  std::string decisions;
+  replay::LogReplayOptions run{.compare = options.compare, .top = options.top};
+  run.keys = options.keys == 0 ? run.keys : options.keys;
+  run.decisions = options.decisions ? &decisions : nullptr;
+  replay::LogReplay replay(run, rules, *plan);
+  bool written = true;
+  {
+    ProgressBar progress(*logs);
+    const auto ran = replay.Run(*logs, [&] {
+      written = Print(decisions) && written;
+      progress.Show();
+    });
+    if (!ran) {
+      return Fail(ran.error().Text());
+    }
+  }
+  const replay::ReplayReport report = replay.Report(*logs);
+  std::string text =
+      options.json ? replay::ReportJson(report) : replay::ReportText(report, Columns());
+  if (options.decisions) {
+    std::fputs(text.c_str(), stderr);  // Standard output has the decisions.
+  } else {
+    written = Print(text) && written;
+  }
+  if (!options.html.empty()) {
+    std::ofstream page(options.html, std::ios::binary);
+    page << replay::ReportHtml(report) << std::flush;
+    if (!page) {
+      return Fail(options.html + ": cannot be written");
+    }
+  }
+  if (!written || std::fflush(stdout) != 0) {
+    return Fail("the report could not be written");
+  }
+  return kExitOk;
 }
 
 }  // namespace
@@ -38,19 +136,33 @@ int Replay(const ReplayOptions& options) {
 void AddReplay(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand(
-      "replay", "Run recorded events through rules, under the events' own clock");
+      "replay", "What rules would have done to the traffic of request logs, under the logs' clock");
   command->footer(
-      "One JSON object a line in, one line per check or peek out. Fields: t_ns or t_ms, cost, op\n"
-      "(check, peek, refund, reset, release, sweep, rules); all others are attributes.\n"
+      "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, CSV, TSV, JSON\n"
+      "lines, W3C; the format is found out. Attributes: ip, client, method, path, endpoint, host,\n"
+      "status, user_agent, user, and every column by its name.\n"
+      "--format events: one JSON object a line in, one line per check or peek out "
+      "(docs/replay.md).\n"
       "Exit codes: 0 done, 1 the rules do not load, 2 error.\n"
-      "Example: sluice replay --rules rules.yaml --format events --decisions events.jsonl");
-  command->add_option("--rules", options->rules, "The rule file")->required();
-  command->add_option("--format", options->format, "What the input is")
-      ->check(CLI::IsMember({"events"}))
-      ->capture_default_str();
-  command->add_flag("--decisions", options->decisions, "Print a line per check (events always do)");
-  command->add_option("events", options->events, "The events, or - for standard input")->required();
-  command->callback([options, &exit_code] { exit_code = Replay(*options); });
+      "Example: sluice replay --rules rules.yaml /var/log/nginx/access.log*");
+  command->add_option("--rules", options->rules, "The rule file (again for more)")
+      ->required()
+      ->allow_extra_args(false);
+  AddLogArguments(*command, options->logs, {"events"});
+  command->add_flag("--compare", options->compare,
+                    "Judge by every algorithm at the same limit too, and say how far each is off");
+  command->add_flag("--json", options->json, "Print the report as JSON");
+  command->add_option("--html", options->html, "Also write the report as one page with charts")
+      ->type_name("FILE");
+  command->add_flag("--decisions", options->decisions,
+                    "Print a JSON line per request (events always do)");
+  command->add_option("--top", options->top, "How many keys each list has")->capture_default_str();
+  command->add_option("--keys", options->keys, "How many keys to remember at once")
+      ->check(CLI::Range(std::uint64_t{1}, store::kMostKeys))
+      ->default_str("1000000, events: 65536");
+  command->callback([options, &exit_code] {
+    exit_code = options->logs.format == "events" ? ReplayEvents(*options) : ReplayLogs(*options);
+  });
 }
 
 }  // namespace sluice::app

@@ -204,4 +204,12 @@ const Rule* RuleSet::Find(std::string_view id) const {
   return found == index_->by_id.end() ? nullptr : &index_->rules[found->second];
 }
 
+std::vector<std::string> RuleSet::AttributeNames() const {
+  std::vector<std::string> names;
+  for (AttributeId id = 0; id < index_->attributes.size(); ++id) {
+    names.push_back(index_->attributes.name(id));
+  }
+  return names;
+}
+
 }  // namespace sluice::rules

@@ -109,6 +109,8 @@ class RuleSet {
 
   [[nodiscard]] std::span<const Rule> rules() const;  // In declaration order; number is the index.
   [[nodiscard]] const Rule* Find(std::string_view id) const;
+  // Every attribute that any of the rules reads, for whoever has to fetch them.
+  [[nodiscard]] std::vector<std::string> AttributeNames() const;
 
  private:
   friend class RuleSetBuilder;

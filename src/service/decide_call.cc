@@ -111,6 +111,7 @@ void DecideCall::MakeVerdict() {
     if (applied.key_missing) {
       RuleDecision missing{.rule = applied.rule,
                            .quota = applied.quota,
+                           .cost = applied.cost,
                            .parts = {},
                            .decision = DenyMissing(applied.quota)};
       missing.decision.shadow = applied.shadow;
@@ -141,6 +142,7 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied,
                                   const store::CheckAnswer& answer) {
   RuleDecision made{.rule = applied.rule,
                     .quota = applied.quota,
+                    .cost = applied.cost,
                     .parts = applied.parts,
                     .decision = answer.decision,
                     .charged = answer.charged,

@@ -17,6 +17,7 @@ namespace sluice::service {
 struct RuleDecision {
   const rules::Rule* rule = nullptr;
   core::Quota quota{};                     // The numbers it was judged by.
+  Cost cost{};                             // What it was asked to spend.
   std::span<const core::KeyPart> parts{};  // Whose; empty if a key attribute was missing.
   Decision decision{};
   bool charged = false;

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "logs/attribute_plan.h"
+#include "logs/log_stream.h"
+
+namespace sluice::app {
+
+// What the commands that read request logs ask for alike.
+struct LogArguments {
+  std::string format = "auto";
+  std::vector<std::string> maps;  // attribute=column
+  std::string cost;
+  std::string columns;  // a,b,c
+  std::string zone = "UTC";
+  std::string reorder = "2m";
+  std::vector<std::string> logs;
+};
+
+// `more_formats`: words that --format takes besides.
+void AddLogArguments(CLI::App& command, LogArguments& arguments,
+                     const std::vector<std::string>& more_formats);
+
+// nullopt, with a complaint on stderr, if one of them cannot be understood.
+[[nodiscard]] std::optional<logs::LogOptions> LogOptionsOf(const LogArguments& arguments);
+[[nodiscard]] std::optional<logs::AttributePlan> AttributePlanOf(
+    const LogArguments& arguments, const std::vector<std::string>& attributes);
+
+// "250ms", "10s", "1m", "2h", "30d", "0": a length of time as rule files write it.
+[[nodiscard]] std::optional<Duration> DurationOf(const std::string& text);
+
+}  // namespace sluice::app

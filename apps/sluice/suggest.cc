@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_line.h"
+#include "core/key.h"
+#include "exit_code.h"
+#include "log_options.h"
+#include "logs/log_merge.h"
+#include "progress_bar.h"
+#include "replay/report_text.h"
+#include "replay/suggestion.h"
+
+namespace sluice::app {
+
+namespace {
+
+struct SuggestOptions {
+  std::string key = "ip";
+  std::vector<std::string> windows{"1m"};
+  std::size_t top = 10;
+  bool json = false;
+  LogArguments logs;
+};
+
+int Fail(const std::string& text) {
+  std::fprintf(stderr, "sluice: %s\n", text.c_str());
+  return kExitError;
+}
+
+std::vector<std::string> Words(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    if (comma != 0) {
+      words.emplace_back(text.substr(0, comma));
+    }
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return words;
+}
+
+int Suggest(const SuggestOptions& options) {
+  std::vector<Duration> windows;
+  for (const std::string& word : options.windows) {
+    const auto window = DurationOf(word);
+    if (!window || *window == Duration{}) {
+      return Fail("--window " + word + ": write a length of time, as in 250ms, 10s, 1m, 1h, 1d");
+    }
+    windows.push_back(*window);
+  }
+  const std::vector<std::string> key = Words(options.key);
+  if (key.size() > core::kMaxKeyParts) {
+    return Fail("--key: more than 8 attributes");
+  }
+  const auto log_options = LogOptionsOf(options.logs);
+  const auto plan = AttributePlanOf(options.logs, key);
+  if (!log_options || !plan) {
+    return kExitError;
+  }
+  auto logs = logs::LogMerge::Open(options.logs.logs, *log_options, *plan);
+  if (!logs) {
+    return Fail(logs.error().Text());
+  }
+  replay::SuggestionReader reader(*plan, windows);
+  {
+    ProgressBar progress(*logs);
+    reader.Run(*logs, [&progress] { progress.Show(); });
+  }
+  const auto suggestions = reader.Suggestions(options.top);
+  std::string text;
+  if (options.json) {
+    text = replay::SuggestionsJson(suggestions, key);
+  } else {
+    text = replay::LogsText(reader.Logs(*logs));
+    for (const replay::Suggestion& suggestion : suggestions) {
+      text += replay::SuggestionText(suggestion, key, options.logs.cost);
+    }
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return Fail("the suggestions could not be written");
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddSuggest(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<SuggestOptions>();
+  CLI::App* command = app.add_subcommand(
+      "suggest", "Limits that would have touched 1 key in 100, 1,000 and 10,000 of a log's");
+  command->footer(
+      "Reads what replay reads. Prints, for each window, the limits, whom they would have "
+      "touched,\n"
+      "and a rule to paste, in shadow mode.\n"
+      "Exit codes: 0 done, 2 error.\n"
+      "Example: sluice suggest --key ip --window 1m --window 1h /var/log/nginx/access.log*");
+  command->add_option("--key", options->key, "The attributes that tell clients apart")
+      ->type_name("A,B")
+      ->capture_default_str();
+  command->add_option("--window", options->windows, "How long a window is (again for more)")
+      ->allow_extra_args(false)
+      ->default_str("1m");
+  command->add_option("--top", options->top, "How many keys to list")->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  AddLogArguments(*command, options->logs, {});
+  command->callback([options, &exit_code] { exit_code = Suggest(*options); });
+}
+
+}  // namespace sluice::app

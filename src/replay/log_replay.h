@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sluice/result.h"
+
+#include "logs/attribute_plan.h"
+#include "logs/log_merge.h"
+#include "replay/comparison.h"
+#include "replay/event_clock.h"
+#include "replay/key_ledger.h"
+#include "replay/replay_report.h"
+#include "rules/rule_set.h"
+#include "service/limiter_service.h"
+#include "service/service_metrics.h"
+#include "store/table.h"
+
+namespace sluice::replay {
+
+struct LogReplayOptions {
+  std::uint64_t keys = 1'000'000;    // How many keys the table remembers at once.
+  bool compare = false;              // Judge by all algorithms.
+  std::size_t top = 10;              // Keys in each list.
+  std::string* decisions = nullptr;  // Gets a line per request (answer_line.h), if set; the
+                                     // progress callback may take them away.
+};
+
+// Runs the requests of logs through the engine that the daemon runs, under the logs' own clock,
+// and keeps count of what becomes of them. One thread. Memory: the table, and what each
+// key_ledger.h keeps per key.
+class LogReplay {
+ public:
+  // `plan` has the attributes that `rules` read; it outlives the replay. Error: no memory for
+  // the table.
+  LogReplay(const LogReplayOptions& options, std::shared_ptr<const rules::RuleSet> rules,
+            const logs::AttributePlan& plan);
+  ~LogReplay();
+  LogReplay(const LogReplay&) = delete;
+  LogReplay& operator=(const LogReplay&) = delete;
+
+  // To the end of the logs, `progress` being called every few thousand requests. Once. Error:
+  // the table could not be made.
+  [[nodiscard]] Result<void> Run(logs::LogMerge& logs, const std::function<void()>& progress);
+
+  // What came of it: after Run().
+  [[nodiscard]] ReplayReport Report(const logs::LogMerge& logs) const;
+
+ private:
+  class Call;
+  struct RuleCount;
+
+  [[nodiscard]] Result<void> OpenTable(WallInstant first);
+  // A call that is free, with the request's attributes in it.
+  [[nodiscard]] Call& Prepare(logs::LogStream& stream, const logs::LogStream::Request& request);
+  void Flush();
+  void Count(const Call& call);
+  void CountDecision(const service::RuleDecision& made, WallInstant at);
+  [[nodiscard]] RuleReport ReportOf(const RuleCount& count) const;
+  [[nodiscard]] std::vector<std::string> Warnings(const ReplayReport& report) const;
+
+  LogReplayOptions options_;
+  std::shared_ptr<const rules::RuleSet> rules_;
+  const logs::AttributePlan& plan_;
+  EventClock clock_;
+  std::unique_ptr<store::Table> table_;
+  service::ServiceMetrics metrics_{/*time_decisions=*/false};
+  std::unique_ptr<service::LimiterService> service_;
+
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<service::DecideCall*> batch_;  // Of one time.
+  std::vector<RuleCount> counts_;            // By Rule::number.
+  std::uint64_t requests_ = 0;
+  std::uint64_t denied_ = 0;
+  std::uint64_t unmatched_ = 0;
+  WallInstant first_{};
+  WallInstant last_{};
+};
+
+}  // namespace sluice::replay

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+namespace sluice::replay {
+
+// The most units that one key asked for in any window of a given length, denied ones included.
+//
+// A key whose peak is P is touched by a limit below P and by none from P on: until the first
+// denial all is admitted, so whoever counts exactly denies once the window holds more than
+// the limit.
+//
+// Memory is bounded whatever the traffic: stamps within a 64th of the window of each other are
+// one entry, which counts until its latest has left. So the peak is exact where stamps are
+// coarser than that (seconds, for a minute), and else that of a window up to 1/64 longer.
+class PeakWindow {
+ public:
+  // `at` never goes back; `window` is the same each time.
+  void Add(WallInstant at, Units units, Duration window);
+  // The same for windows that follow each other, such as the months: `period` is when the one
+  // that holds `at` began.
+  void AddInPeriod(WallInstant period, Units units);
+
+  [[nodiscard]] Units peak() const { return peak_; }
+
+ private:
+  struct Entry {
+    WallInstant first;
+    WallInstant last;
+    Units units;
+  };
+  std::vector<Entry> entries_;  // From gone_ on they count; oldest first.
+  std::uint32_t gone_ = 0;
+  Units sum_ = 0;
+  Units peak_ = 0;
+};
+
+}  // namespace sluice::replay
