@@ -23,7 +23,7 @@ constexpr double kRight = 10;
 
 std::string Open(double height, std::string_view label) {
   return fmt::format(
-      "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
+      "<div class=\"scroll\"><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
       "preserveAspectRatio=\"xMidYMid\">\n",
       kWidth, height, label);
 }
@@ -137,7 +137,7 @@ std::string TimelineChart(const Timeline& timeline) {
     svg += Tick(kLeft + (each * static_cast<double>(number)), kTop + kPlot + 18, "start",
                 days ? text.substr(0, 10) : text.substr(5));
   }
-  return svg + "</svg>\n";
+  return svg + "</svg></div>\n";
 }
 
 std::string KeysChart(const std::vector<KeyLine>& keys) {
@@ -172,7 +172,7 @@ std::string KeysChart(const std::vector<KeyLine>& keys) {
     svg += "</g>\n";
     y += kRow;
   }
-  return svg + "</svg>\n";
+  return svg + "</svg></div>\n";
 }
 
 std::string RatesChart(const std::vector<RateBin>& bins) {
@@ -220,7 +220,7 @@ std::string RatesChart(const std::vector<RateBin>& bins) {
   svg +=
       Tick(kLeft + ((kWidth - kLeft - kRight) / 2), kTop + kPlot + 38, "middle",
            "most that a key asked for in one window, in % of its limit (bars: keys, logarithmic)");
-  return svg + "</svg>\n";
+  return svg + "</svg></div>\n";
 }
 
 }  // namespace sluice::replay

@@ -61,7 +61,7 @@ th[colspan] { text-align: center; }
 th:first-child, td:first-child { text-align: left; }
 td.bad { color: var(--denied); }
 tr.own td { font-weight: 650; }
-svg { display: block; width: 100%; height: auto; }
+svg { display: block; width: 100%; min-width: 640px; height: auto; }
 svg text { font-size: 13px; fill: var(--soft); }
 .allowed { fill: var(--allowed); } .denied { fill: var(--denied); }
 .grid { stroke: var(--line); } .limit { stroke: var(--ink); stroke-dasharray: 5 4; }
