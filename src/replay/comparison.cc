@@ -157,6 +157,7 @@ Decision Comparison::Step(State& state, const Quota& quota, const TableNow& now,
     case Algorithm::kSlidingWindowLog:
       return StepWithEntries<core::SlidingWindowLog<TableTimeline>>(state, quota, now, cost);
     case Algorithm::kConcurrency:
+    case Algorithm::kThrottle:  // No rule has it.
       break;
   }
   return {};  // Not comparable.
