@@ -31,7 +31,8 @@ bool SameWay(const Quota& a, const Quota& b) {
          (a.algorithm != Algorithm::kSlidingWindow || a.segments == b.segments);
 }
 
-// `way` with the limit of one request. A rule that is a bucket keeps its burst as its own row.
+// `way` with the limit of one request. A rule that is a bucket keeps its burst
+// as its own row.
 Quota At(const Quota& way, const Quota& asked, bool own) {
   Quota quota = way;
   quota.window = asked.window;
@@ -86,7 +87,8 @@ Comparison::Comparison(const Quota& quota) {
   ways[3].strict = true;
   ways[4].algorithm = Algorithm::kSlidingWindowLog;
   ways[5].algorithm = Algorithm::kTokenBucket;
-  // A bucket whose burst is its rate, and shapes nothing, is the row of the buckets.
+  // A bucket whose burst is its rate, and shapes nothing, is the row of the
+  // buckets.
   const bool plain_bucket =
       core::IsBucket(quota.algorithm) && quota.limit == quota.rate && !quota.shape;
   bool found = false;
@@ -116,6 +118,19 @@ void Comparison::AddRow(std::string name, const Quota& quota, bool own) {
   quotas_.push_back(quota);
 }
 
+void Comparison::Entries::Change(std::uint32_t drop, core::Entry append) {
+  gone += drop;
+  if (gone > 64 && gone * 2 > list.size()) {  // So that each is moved once at most.
+    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(gone));
+    gone = 0;
+  }
+  if (gone < list.size() && list.back().at == append.at) {
+    list.back().units += append.units;
+  } else {
+    list.push_back(append);
+  }
+}
+
 template <class Core>
 Decision Comparison::StepPlain(State& state, const Quota& quota, const TableNow& now, Cost cost) {
   const auto held = Load<typename Core::State>(state.words);
@@ -130,13 +145,7 @@ Decision Comparison::StepWithEntries(State& state, const Quota& quota, const Tab
   const auto held = Load<typename Core::State>(state.words);
   const auto outcome = Core::Check(quota, held, state.entries, now, cost);
   if (outcome.decision.allowed && outcome.append.units > 0) {
-    std::vector<core::Entry>& list = state.entries.list;
-    list.erase(list.begin(), list.begin() + outcome.drop);
-    if (!list.empty() && list.back().at == outcome.append.at) {
-      list.back().units += outcome.append.units;
-    } else {
-      list.push_back(outcome.append);
-    }
+    state.entries.Change(outcome.drop, outcome.append);
     Store(state.words, outcome.on_allow);
   }
   return outcome.decision;
