@@ -110,22 +110,38 @@ HoldId HoldList::Add(Units units, TableInstant expiry, std::uint64_t random, Blo
   return id;
 }
 
+HoldList::Place HoldList::Find(HoldId id) const {
+  const auto is_at = [&](BlockRef ref, std::uint32_t place) {
+    const Block& block = pool_->at(ref);
+    return (block.first() & (1U << place)) != 0 && block.hold(place).id == id;
+  };
+  const BlockRef own = BlockOf(id);
+  if (own <= pool_->total()) {
+    // Whose the block is may change under another key's lock, but not to or from this slot.
+    const bool ours =
+        own != 0 && pool_->at(own).kind() == BlockKind::kHolds && pool_->at(own).owner() == slot_;
+    return ours && is_at(own, PlaceOf(id)) ? Place{.block = own, .index = PlaceOf(id)} : Place{};
+  }
+  for (BlockRef ref = list().head; ref != 0; ref = pool_->at(ref).next()) {
+    for (std::uint32_t place = 0; place < kHoldsPerBlock; ++place) {
+      if (is_at(ref, place)) {
+        return {.block = ref, .index = place};
+      }
+    }
+  }
+  return {};
+}
+
 bool HoldList::Release(HoldId id) {
-  const std::uint64_t ref = id >> 36U;
-  const auto place = static_cast<std::uint32_t>((id >> 34U) & 3U);
-  if (ref == 0 || ref > pool_->total()) {
+  const Place place = Find(id);
+  if (place.block == 0) {
     return false;
   }
-  Block& block = pool_->at(static_cast<BlockRef>(ref));
-  // Whose the block is may change under another key's lock, but not to or from this slot.
-  if (block.kind() != BlockKind::kHolds || block.owner() != slot_ ||
-      (block.first() & (1U << place)) == 0 || block.hold(place).id != id) {
-    return false;
-  }
-  const Units units = block.hold(place).units;
-  block.set_first(block.first() & ~(1U << place));
+  Block& block = pool_->at(place.block);
+  const Units units = block.hold(place.index).units;
+  block.set_first(block.first() & ~(1U << place.index));
   if (block.first() == 0) {
-    Unlink(static_cast<BlockRef>(ref));
+    Unlink(place.block);
   }
   ListState at = list();
   State state = CoreOf(at);

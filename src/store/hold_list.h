@@ -38,7 +38,19 @@ class HoldList {
   // False if the key has no such hold.
   bool Release(HoldId id);
 
+  // The place that an id names. A hold that came here from a table with more blocks may lie
+  // elsewhere: its id then names a block that this table does not have.
+  [[nodiscard]] static BlockRef BlockOf(HoldId id) { return static_cast<BlockRef>(id >> 36U); }
+  [[nodiscard]] static std::uint32_t PlaceOf(HoldId id) {
+    return static_cast<std::uint32_t>((id >> 34U) & 3U);
+  }
+
  private:
+  struct Place {
+    BlockRef block = 0;  // 0: nowhere.
+    std::uint32_t index = 0;
+  };
+  [[nodiscard]] Place Find(HoldId id) const;
   void Unlink(BlockRef ref);
   [[nodiscard]] ListState list() const;
   void set_list(const ListState& list);

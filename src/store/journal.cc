@@ -4,7 +4,7 @@
 
 namespace sluice::store {
 
-int UndoAll(std::span<std::byte> mapping, std::span<JournalRecord> records) {
+int UndoAll(std::span<std::byte> mapping, std::size_t from, std::span<JournalRecord> records) {
   for (const JournalRecord& record : records) {
     const std::uint32_t count = record.count.load(std::memory_order_acquire);
     if (count > kJournalRanges) {
@@ -12,7 +12,8 @@ int UndoAll(std::span<std::byte> mapping, std::span<JournalRecord> records) {
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       const SavedRange& range = record.ranges[i];
-      if (range.size > kMaxSavedBytes || range.offset > mapping.size() - range.size) {
+      if (range.size > kMaxSavedBytes || range.offset < from ||
+          range.offset > mapping.size() - range.size) {
         return -1;
       }
     }

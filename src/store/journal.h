@@ -73,8 +73,9 @@ class Journal {
   std::uint32_t count_ = 0;
 };
 
-// Puts back what every unfinished request has overwritten. Returns how many there were; -1
-// if a record cannot be true (the file is damaged), in which case nothing was changed.
-int UndoAll(std::span<std::byte> mapping, std::span<JournalRecord> records);
+// Puts back what every unfinished request has overwritten, all of it at or behind `from`.
+// Returns how many there were; -1 if a record cannot be true (the file is damaged), in which
+// case nothing was changed.
+int UndoAll(std::span<std::byte> mapping, std::size_t from, std::span<JournalRecord> records);
 
 }  // namespace sluice::store

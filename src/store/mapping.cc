@@ -2,13 +2,8 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace sluice::store {
 
@@ -18,10 +13,6 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 tl::unexpected<Error> Fault(const std::string& path, const std::string& what) {
   return tl::unexpected(Error{what, {.file = path}});
-}
-
-std::string Why() {
-  return std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is safe.
 }
 
 // Touches every page now, so that no decision pays for it later.
@@ -47,8 +38,8 @@ Result<Mapping> Mapping::Anonymous(std::size_t bytes, bool huge_pages) {
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping.mapped_ == MAP_FAILED) {
     mapping.mapped_ = nullptr;
-    return Fault("", "no memory for a table of " + std::to_string(bytes) + " bytes (" + Why() +
-                         "): lower table.keys or table.blocks");
+    return Fault("", "no memory for a table of " + std::to_string(bytes) + " bytes (" +
+                         SystemWords(errno) + "): lower table.keys or table.blocks");
   }
   auto* base = static_cast<std::byte*>(mapping.mapped_);
   if (huge_pages) {
@@ -60,51 +51,25 @@ Result<Mapping> Mapping::Anonymous(std::size_t bytes, bool huge_pages) {
   return mapping;
 }
 
-Result<Mapping> Mapping::File(const std::string& path, std::size_t bytes, bool huge_pages) {
+Result<Mapping> Mapping::File(LockedFile file, std::size_t bytes, bool huge_pages) {
+  if (auto allocated = file.Allocate(bytes); !allocated) {
+    return tl::unexpected(allocated.error());
+  }
   Mapping mapping;
-  mapping.file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (mapping.file_ < 0) {
-    return Fault(path, "cannot be opened as a table (" + Why() + ")");
-  }
-  if (flock(mapping.file_, LOCK_EX | LOCK_NB) != 0) {
-    return Fault(path,
-                 "is the table of another process that is running: stop that one, or give this "
-                 "one a path of its own (table.path)");
-  }
-  struct stat status{};
-  if (fstat(mapping.file_, &status) != 0) {
-    return Fault(path, "cannot be read (" + Why() + ")");
-  }
-  if (!S_ISREG(status.st_mode)) {
-    return Fault(path, "is no regular file: give table.path the name of one, under /dev/shm");
-  }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size != 0 && size != bytes) {
-    return Fault(path,
-                 "has " + std::to_string(size) + " bytes and these settings make a table of " +
-                     std::to_string(bytes) +
-                     ": set table.keys and table.blocks back to what they were, or remove the "
-                     "file to start with every key fresh");
-  }
-  const int failed = posix_fallocate(mapping.file_, 0, static_cast<off_t>(bytes));
-  if (failed != 0) {
-    errno = failed;
-    const std::string why = Why();
-    if (size == 0) {  // Leave nothing half made behind.
-      (void)ftruncate(mapping.file_, 0);
-    }
-    return Fault(path, "there is no room for " + std::to_string(bytes) + " bytes (" + why +
-                           "): lower table.keys or table.blocks, or enlarge the file system");
-  }
   mapping.mapped_bytes_ = bytes;
-  mapping.mapped_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, mapping.file_, 0);
+  mapping.mapped_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
   if (mapping.mapped_ == MAP_FAILED) {
     mapping.mapped_ = nullptr;
-    return Fault(path, "cannot be mapped (" + Why() + ")");
+    return Fault(file.path(), "cannot be mapped (" + SystemWords(errno) + ")");
   }
+  mapping.file_.emplace(std::move(file));
   mapping.bytes_ = {static_cast<std::byte*>(mapping.mapped_), bytes};
   FaultIn(mapping.bytes_, huge_pages);
   return mapping;
+}
+
+Result<void> Mapping::RenameTo(const std::string& path) {
+  return file_->RenameTo(path);
 }
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
@@ -113,7 +78,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
     bytes_ = std::exchange(other.bytes_, {});
     mapped_ = std::exchange(other.mapped_, nullptr);
     mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
-    file_ = std::exchange(other.file_, -1);
+    file_ = std::exchange(other.file_, std::nullopt);
   }
   return *this;
 }
@@ -126,9 +91,7 @@ void Mapping::Close() {
   if (mapped_ != nullptr) {
     munmap(mapped_, mapped_bytes_);
   }
-  if (file_ >= 0) {
-    close(file_);
-  }
+  file_.reset();
 }
 
 }  // namespace sluice::store

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "sluice/result.h"
+
+#include "store/locked_file.h"
 
 namespace sluice::store {
 
@@ -16,16 +19,16 @@ class Mapping {
  public:
   // Zeroed memory that lives and dies with the process.
   static Result<Mapping> Anonymous(std::size_t bytes, bool huge_pages);
-  // The file at `path`, made if it is not there. A file that is empty, or that has exactly
-  // `bytes` bytes, is taken; any other is refused unchanged, with the remedy, and so is one
-  // that another process has open as a table.
-  static Result<Mapping> File(const std::string& path, std::size_t bytes, bool huge_pages);
+  // `file` with exactly `bytes` bytes: what it has, and zeros from there on.
+  static Result<Mapping> File(LockedFile file, std::size_t bytes, bool huge_pages);
 
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  // Requires a file.
+  [[nodiscard]] Result<void> RenameTo(const std::string& path);
 
  private:
   Mapping() = default;
@@ -34,7 +37,7 @@ class Mapping {
   std::span<std::byte> bytes_;
   void* mapped_ = nullptr;  // What munmap gets: `bytes_` is aligned within it.
   std::size_t mapped_bytes_ = 0;
-  int file_ = -1;
+  std::optional<LockedFile> file_;
 };
 
 }  // namespace sluice::store

@@ -32,7 +32,8 @@ Walk WalkChain(std::uint32_t slot, BlockKind kind, ListState list, const TablePa
   BlockRef ref = list.head;
   while (MayLinkTo(ref, kind, parts, in_use)) {
     Block& block = parts.blocks[ref - 1];
-    if (kind == BlockKind::kEntries && block.first() + block.count() > kEntriesPerBlock) {
+    if (kind == BlockKind::kEntries &&
+        (block.count() == 0 || block.first() + block.count() > kEntriesPerBlock)) {
       break;
     }
     in_use[ref - 1] = true;
@@ -54,44 +55,91 @@ Walk WalkChain(std::uint32_t slot, BlockKind kind, ListState list, const TablePa
   return walk;
 }
 
-// `used` of a window, or the counts of a concurrency key, from what the chain has.
-void Recount(BlockKind kind, ListState& list, std::span<Block> blocks) {
-  Units units = 0;
+bool IsPossible(Units units) {
+  return units > 0 && units <= kMaxUnits;
+}
+
+// `used` of a window, or the counts of a concurrency key, from what the chain has. False if
+// that can be no key's.
+bool Recount(BlockKind kind, ListState& list, std::span<Block> blocks) {
+  Units sum = 0;
   core::Concurrency::State holds{.in_flight = 0,
                                  .next_expiry_ns = std::numeric_limits<std::int64_t>::max()};
   for (BlockRef ref = list.head; ref != 0; ref = blocks[ref - 1].next()) {
     const Block& block = blocks[ref - 1];
     if (kind == BlockKind::kEntries) {
       for (std::uint32_t i = block.first(); i < block.first() + block.count(); ++i) {
-        units += block.entry(i).units;
+        if (!IsPossible(block.entry(i).units) ||
+            __builtin_add_overflow(sum, block.entry(i).units, &sum)) {
+          return false;
+        }
       }
       continue;
     }
     for (std::uint32_t i = 0; i < kHoldsPerBlock; ++i) {
       if ((block.first() & (1U << i)) != 0) {
         const Hold& hold = block.hold(i);
-        holds.in_flight += hold.units;
+        if (!IsPossible(hold.units) || __builtin_add_overflow(sum, hold.units, &sum)) {
+          return false;
+        }
         holds.next_expiry_ns = std::min(holds.next_expiry_ns, hold.expiry_ns);
         holds.last_expiry_ns = std::max(holds.last_expiry_ns, hold.expiry_ns);
       }
     }
   }
   if (kind == BlockKind::kEntries) {
-    list.core[0] = std::bit_cast<std::uint64_t>(units);  // `used` comes first in both States.
+    list.core[0] = std::bit_cast<std::uint64_t>(sum);  // `used` comes first in both States.
   } else {
-    list.core = std::bit_cast<decltype(list.core)>(holds.in_flight == 0 ? core::Concurrency::State{}
-                                                                        : holds);
+    holds.in_flight = sum;
+    list.core = std::bit_cast<decltype(list.core)>(sum == 0 ? core::Concurrency::State{} : holds);
   }
+  return true;
+}
+
+void Forget(Slot& slot) {
+  slot.expiry.store(0, std::memory_order_relaxed);
+  slot.state = {};
+}
+
+void GiveBack(BlockRef head, std::span<const Block> blocks, std::vector<bool>& in_use) {
+  for (BlockRef ref = head; ref != 0; ref = blocks[ref - 1].next()) {
+    in_use[ref - 1] = false;
+  }
+}
+
+// Makes a key with entries or holds whole. True if some of it was lost.
+bool RepairList(std::uint32_t index, BlockKind kind, const TableParts& parts,
+                std::vector<bool>& in_use) {
+  Slot& slot = parts.slots[index];
+  Walk walk = WalkChain(index, kind, std::bit_cast<ListState>(slot.state), parts, in_use);
+  if (!Recount(kind, walk.list, parts.blocks)) {
+    GiveBack(walk.list.head, parts.blocks, in_use);
+    walk = {.list = {}, .repaired = true};
+  }
+  slot.state = std::bit_cast<RawState>(walk.list);
+  if (walk.list.head == 0) {
+    Forget(slot);
+  }
+  return walk.repaired;
 }
 
 }  // namespace
 
 Result<RecoveryReport> Recover(const TableParts& parts) {
   RecoveryReport report;
-  report.requests_undone = UndoAll(parts.bytes, parts.journal);
+  const auto slots_begin = static_cast<std::size_t>(
+      reinterpret_cast<const std::byte*>(parts.slots.data()) - parts.bytes.data());
+  report.requests_undone = UndoAll(parts.bytes, slots_begin, parts.journal);
   if (report.requests_undone < 0) {
     return tl::unexpected(
-        Error{"has a damaged journal: remove it to start with every key fresh", {}});
+        Error{"has a damaged journal: remove the file to start with its last snapshot or, without "
+              "one, with every key fresh",
+              {}});
+  }
+  for (RulePlace& place : parts.rules) {
+    if (place.size.load(std::memory_order_relaxed) > kRuleIdBytes) {
+      place.size.store(0, std::memory_order_relaxed);
+    }
   }
   report.blocks_in_use.assign(parts.blocks.size(), false);
   for (std::size_t i = 0; i < parts.slots.size(); ++i) {
@@ -101,23 +149,19 @@ Result<RecoveryReport> Recover(const TableParts& parts) {
     slot.reach.store(
         std::min<std::uint16_t>(slot.reach.load(std::memory_order_relaxed), kProbeBound - 1),
         std::memory_order_relaxed);
-    if (slot.expiry.load(std::memory_order_relaxed) == 0) {
-      slot.state = {};
+    if (slot.expiry.load(std::memory_order_relaxed) == 0 || slot.kind == 0 ||
+        slot.kind > KindOf(core::Algorithm::kConcurrency)) {
+      Forget(slot);
       continue;
+    }
+    if (slot.rule > kRulePlaces) {
+      slot.rule = 0;
     }
     const BlockKind kind = BlocksOf(slot.kind);
-    if (kind == BlockKind::kFree) {
-      continue;
+    if (kind != BlockKind::kFree &&
+        RepairList(static_cast<std::uint32_t>(i), kind, parts, report.blocks_in_use)) {
+      ++report.chains_repaired;
     }
-    Walk walk = WalkChain(static_cast<std::uint32_t>(i), kind, std::bit_cast<ListState>(slot.state),
-                          parts, report.blocks_in_use);
-    Recount(kind, walk.list, parts.blocks);
-    slot.state = std::bit_cast<RawState>(walk.list);
-    if (walk.list.head == 0) {
-      slot.expiry.store(0, std::memory_order_relaxed);
-      slot.state = {};
-    }
-    report.chains_repaired += walk.repaired ? 1 : 0;
   }
   return report;
 }

@@ -32,6 +32,7 @@ class RuleDirectory {
   // longer than kRuleIdBytes.
   [[nodiscard]] std::uint16_t NumberOf(std::string_view id);
   [[nodiscard]] std::string_view IdOf(std::uint16_t number) const;
+  [[nodiscard]] std::span<const RulePlace> places() const { return places_; }
 
  private:
   std::span<RulePlace> places_;

@@ -7,51 +7,10 @@
 
 #include "base/assert.h"
 #include "store/decide_one.h"
-#include "store/recovery.h"
 #include "store/request.h"
+#include "store/table_open.h"
 
 namespace sluice::store {
-
-namespace {
-
-// Why the header's table cannot be taken over; "" if it can.
-std::string Misfit(const TableHeader& header, const TableFormat& expected) {
-  constexpr const char* kFresh = ", or remove the file to start with every key fresh";
-  const TableFormat& found = header.format;
-  if (header.magic != kTableMagic) {
-    return "is no table of Sluice: give table.path another name, or remove the file";
-  }
-  if (found.version != expected.version) {
-    return "is a table of format " + std::to_string(found.version) + ", and this Sluice writes " +
-           std::to_string(expected.version) + ": start the Sluice that made it" + kFresh;
-  }
-  if (found.geometry != expected.geometry) {
-    return "is a table of " + std::to_string(found.geometry.homes * 4 / 5) + " keys and " +
-           std::to_string(found.geometry.blocks) +
-           " blocks: set table.keys and table.blocks to that" + kFresh;
-  }
-  if (found != expected) {
-    return std::string("is a table of another build of Sluice: start the one that made it") +
-           kFresh;
-  }
-  return "";
-}
-
-Result<void> StartHeader(TableHeader& header, const TableFormat& format) {
-  header.format = format;
-  if (getrandom(header.secret.data(), header.secret.size(), 0) !=
-      static_cast<ssize_t>(header.secret.size())) {
-    return tl::unexpected(Error{"the kernel gives no random bytes for the table's secret", {}});
-  }
-  return {};
-}
-
-Geometry GeometryOf(const TableOptions& options) {
-  return {.homes = options.keys + (options.keys + 3) / 4,
-          .blocks = options.blocks != 0 ? options.blocks : (options.keys + 3) / 4};
-}
-
-}  // namespace
 
 std::uint64_t NextNonce() {
   // SplitMix64 over a counter of the thread's own, which starts at random.
@@ -71,65 +30,34 @@ std::uint64_t NextNonce() {
 
 Result<std::unique_ptr<Table>> Table::Create(const TableOptions& options,
                                              const base::Clock& clock) {
-  const Geometry geometry = GeometryOf(options);
-  if (options.keys < 1 || options.keys > kMostKeys) {
-    return tl::unexpected(Error{"table.keys must be 1 to " + std::to_string(kMostKeys)});
+  auto bytes = OpenTableBytes(options, clock);
+  if (!bytes) {
+    return tl::unexpected(std::move(bytes.error()));
   }
-  if (geometry.blocks > kMaxBlocks) {
-    return tl::unexpected(Error{"table.blocks must be at most " + std::to_string(kMaxBlocks)});
-  }
-  const TableLayout layout = TableLayout::Of(geometry);
-  auto mapping = options.path.empty()
-                     ? Mapping::Anonymous(layout.bytes, options.huge_pages)
-                     : Mapping::File(options.path, layout.bytes, options.huge_pages);
-  if (!mapping) {
-    return tl::unexpected(mapping.error());
-  }
-  const TableParts parts = TableParts::Of(mapping->bytes(), layout);
-  const auto refuse = [&options](Error error) {
-    error.place.file = options.path;
-    return tl::unexpected(std::move(error));
-  };
-  RecoveryReport report;
-  // A file whose first process was killed before it wrote the magic is begun again.
-  const bool resumed = parts.header->magic != std::array<char, 8>{};
-  if (resumed) {
-    if (std::string misfit = Misfit(*parts.header, layout.format()); !misfit.empty()) {
-      return refuse({std::move(misfit)});
-    }
-    auto recovered = Recover(parts);
-    if (!recovered) {
-      return refuse(recovered.error());
-    }
-    report = std::move(*recovered);
-  } else if (auto started = StartHeader(*parts.header, layout.format()); !started) {
-    return refuse(started.error());
-  }
-  std::unique_ptr<Table> table(
-      new Table(std::move(*mapping), parts, options, report.blocks_in_use, clock, resumed));
-  table->requests_undone_ = report.requests_undone;
+  TableHeader& header = *bytes->parts.header;
+  std::unique_ptr<Table> table(new Table(*std::move(bytes), options, clock));
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  parts.header->magic = kTableMagic;
+  header.magic = kTableMagic;
   return table;
 }
 
-Table::Table(Mapping mapping, const TableParts& parts, const TableOptions& options,
-             const std::vector<bool>& blocks_in_use, const base::Clock& clock, bool resumed)
-    : mapping_(std::move(mapping)),
-      header_(parts.header),
-      core_{.hash = KeyHash(parts.header->secret),
-            .rules = RuleDirectory(parts.rules),
-            .blocks = BlockPool(parts.blocks, blocks_in_use),
+Table::Table(TableBytes bytes, const TableOptions& options, const base::Clock& clock)
+    : mapping_(std::move(bytes.mapping)),
+      header_(bytes.parts.header),
+      core_{.hash = KeyHash(header_->secret),
+            .rules = RuleDirectory(bytes.parts.rules),
+            .blocks = BlockPool(bytes.parts.blocks, bytes.blocks_in_use),
             .counters = {},
-            .slots = SlotArray(parts.slots, parts.header->format.geometry.homes, core_.blocks,
+            .slots = SlotArray(bytes.parts.slots, header_->format.geometry.homes, core_.blocks,
                                core_.counters),
-            .base = parts.bytes.data(),
-            .journal = parts.journal,
+            .base = bytes.parts.bytes.data(),
+            .journal = bytes.parts.journal,
             .when_full = options.when_full},
       clock_(clock),
-      line_(header_->line, clock.Read(), CurrentBootId(), !resumed),
+      line_(header_->line, clock.Read(), CurrentBootId(), bytes.is_new()),
       leases_(std::make_shared<LeaseBook>(kMaxThreads)),
-      resumed_(resumed) {}
+      opening_(std::move(bytes.opening)),
+      snapshot_(options.snapshot) {}
 
 Table::~Table() {
   (void)line_.Now(clock_.Read());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -12,20 +13,19 @@
 #include "store/mapping.h"
 #include "store/table_core.h"
 #include "store/table_layout.h"
+#include "store/table_options.h"
 #include "store/table_stats.h"
 #include "store/thread_lease.h"
 #include "store/time_line.h"
 
 namespace sluice::store {
 
-struct TableOptions {
-  std::string path;                // Empty: plain memory. Else a file, best under /dev/shm.
-  std::uint64_t keys = 1'000'000;  // Live keys that the table is made for. 1 to kMostKeys.
-  std::uint64_t blocks = 0;        // For logs, sliding windows and holds; 0: a quarter of `keys`.
-  WhenFull when_full = WhenFull::kEvict;
-  bool huge_pages = true;  // Ask the kernel for them.
+struct TableBytes;
+
+struct SnapshotReport {
+  std::uint64_t keys = 0;
+  std::uint64_t bytes = 0;
 };
-inline constexpr std::uint64_t kMostKeys = 200'000'000;
 
 // The embedded store: every key of one host in a fixed piece of memory, which, if it is a
 // file, the next process finds as this one left it, killed or not.
@@ -41,8 +41,11 @@ inline constexpr std::uint64_t kMostKeys = 200'000'000;
 class Table final : public KeyStore {
  public:
   // Everything is allocated and touched here, nothing later. `clock` outlives the table.
-  // Errors: no memory; options out of range; a file that is in use, of other geometry or
-  // version, damaged, or no table (each says what to do).
+  // Keys that a file or a snapshot has are there again: table_open.h says which is taken. A
+  // file of another number of keys or blocks is made to fit.
+  // Errors: no memory; options out of range; a file that is in use, another user's, of another
+  // version, damaged, or no table; snapshots of which none is good; more keys in use than there
+  // is room for. Each says what to do, and nothing is lost by it.
   static Result<std::unique_ptr<Table>> Create(const TableOptions& options,
                                                const base::Clock& clock);
   ~Table() override;
@@ -56,15 +59,21 @@ class Table final : public KeyStore {
   // for what is decided; it makes the counts live. Takes as long as reading the table.
   std::uint64_t Sweep();
 
+  // Writes what the table has to the file that the options named, which takes the place of the
+  // one before it once it is whole and on the disk. Others decide meanwhile: each key is as it
+  // was at some moment of the writing, and no two of the same moment, so of a request with
+  // several checks that runs meanwhile it may have some. One at a time; a second caller waits.
+  // On an error the last good one stays.
+  Result<SnapshotReport> WriteSnapshot();
+
   [[nodiscard]] TableStats Stats();
   [[nodiscard]] std::uint64_t bytes() const { return mapping_.bytes().size(); }
-  // Whether a file was taken over, and how many requests its last process left half written.
-  [[nodiscard]] bool resumed() const { return resumed_; }
-  [[nodiscard]] int requests_undone() const { return requests_undone_; }
+  [[nodiscard]] const TableOpening& opening() const { return opening_; }
+  [[nodiscard]] bool resumed() const { return opening_.resumed; }
+  [[nodiscard]] int requests_undone() const { return opening_.requests_undone; }
 
  private:
-  Table(Mapping mapping, const TableParts& parts, const TableOptions& options,
-        const std::vector<bool>& blocks_in_use, const base::Clock& clock, bool resumed);
+  Table(TableBytes bytes, const TableOptions& options, const base::Clock& clock);
 
   // The fingerprints of some calls' keys. Only what is used of it is ever written: to fill it
   // first would take as long as a decision.
@@ -85,8 +94,9 @@ class Table final : public KeyStore {
   const base::Clock& clock_;
   TimeLine line_;
   std::shared_ptr<LeaseBook> leases_;
-  bool resumed_;
-  int requests_undone_ = 0;
+  TableOpening opening_;
+  std::string snapshot_;
+  std::mutex snapshotting_;
 };
 
 }  // namespace sluice::store

@@ -7,6 +7,9 @@ namespace sluice::store {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::int64_t kFarNs = std::int64_t{1} << 62U;  // 2116, or before 1823.
+constexpr const char* kFresh =
+    ", or remove the file to start with its last snapshot or, without one, with every key fresh";
 
 std::size_t Pages(std::size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
@@ -38,6 +41,40 @@ TableParts TableParts::Of(std::span<std::byte> bytes, const TableLayout& layout)
                     static_cast<std::size_t>(layout.slot_count())},
           .blocks = {reinterpret_cast<Block*>(base + layout.blocks),
                      static_cast<std::size_t>(layout.geometry.blocks)}};
+}
+
+bool IsPossible(const Geometry& geometry) {
+  return geometry.homes >= 1 && geometry.homes <= kMostKeys / 4 * 5 &&
+         geometry.blocks <= kMaxBlocks;
+}
+
+std::string MisfitOf(const TableHeader& header, std::uint64_t file_bytes) {
+  const TableFormat& found = header.format;
+  if (header.magic != kTableMagic) {
+    return "is no table of Sluice: give table.path another name, or remove the file";
+  }
+  TableFormat expected = TableLayout::Of(Geometry{}).format();
+  if (found.version != expected.version) {
+    return "is a table of format " + std::to_string(found.version) + ", and this Sluice writes " +
+           std::to_string(expected.version) + ": start the Sluice that made it" + kFresh;
+  }
+  expected.geometry = found.geometry;
+  expected.file_bytes = found.file_bytes;
+  if (found != expected) {
+    return std::string("is a table of another build of Sluice: start the one that made it") +
+           kFresh;
+  }
+  const auto is_time = [](std::int64_t ns) { return ns > -kFarNs && ns < kFarNs; };
+  if (!is_time(header.line.offset_ns) || !is_time(header.line.last_line_ns) ||
+      !is_time(header.line.last_wall_ns) || header.line.last_line_ns < 0 ||
+      !IsPossible(found.geometry) || TableLayout::Of(found.geometry).bytes != found.file_bytes) {
+    return std::string("has a damaged header") + kFresh;
+  }
+  if (found.file_bytes != file_bytes) {
+    return "is a table of " + std::to_string(found.file_bytes) + " bytes that was cut to " +
+           std::to_string(file_bytes) + kFresh;
+  }
+  return "";
 }
 
 }  // namespace sluice::store

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "store/block.h"
 #include "store/journal.h"
@@ -22,6 +23,8 @@ inline constexpr std::uint32_t kMaxThreads = 256;
 // A key lies at most this far behind its home, so the slots go on that far behind the last
 // home and no scan wraps around.
 inline constexpr std::uint32_t kProbeBound = 512;
+
+inline constexpr std::uint64_t kMostKeys = 200'000'000;
 
 inline constexpr std::array<char, 8> kTableMagic{'S', 'L', 'U', 'I', 'C', 'E', 'T', 'B'};
 inline constexpr std::uint32_t kTableVersion = 1;
@@ -77,6 +80,12 @@ struct TableLayout {
   }
   [[nodiscard]] std::uint64_t slot_count() const { return geometry.homes + kProbeBound; }
 };
+
+// Whether a table can have it: what a damaged header says need not be possible.
+[[nodiscard]] bool IsPossible(const Geometry& geometry);
+// Why a file of `file_bytes` bytes with this header cannot be taken over, and what to do; "" if
+// it can.
+[[nodiscard]] std::string MisfitOf(const TableHeader& header, std::uint64_t file_bytes);
 
 // The parts of one mapping.
 struct TableParts {

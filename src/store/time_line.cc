@@ -16,16 +16,17 @@ TimeLine::TimeLine(LineRecord& record, const base::ClockReading& now, const Boot
                    bool is_new)
     : record_(&record) {
   const std::int64_t wall = now.wall.time_since_epoch().count();
+  // Killed between any two of these, a table loses time that passed, and never counts it twice.
+  const std::int64_t passed = std::max<std::int64_t>(0, wall - record.last_wall_ns);
+  record.last_wall_ns = wall;
   if (is_new) {
     record.offset_ns = wall - now.boot.count();
     record.last_line_ns = wall;
   } else if (record.boot_id != boot_id) {
-    const std::int64_t passed = std::max<std::int64_t>(0, wall - record.last_wall_ns);
     record.last_line_ns = record.last_line_ns + passed;
     record.offset_ns = record.last_line_ns - now.boot.count();
   }
   record.boot_id = boot_id;
-  record.last_wall_ns = wall;
 }
 
 TableNow TimeLine::Now(const base::ClockReading& reading) {

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "store/key_image.h"
+#include "store/slot_array.h"
+
+namespace sluice::store {
+
+// Copies the keys of a table while others decide on it.
+//
+// Each key is copied under its own lock, so each is whole for itself: as it was at some
+// moment of the copying. No two keys are of the same moment. A lock is held for some tens of
+// nanoseconds, for a key with holds as long as it takes to read them, and for a key with a long
+// log for at most kBlocksAPart blocks at a time. Slots that are empty or over are not locked.
+class KeyCopier {
+ public:
+  static constexpr std::uint32_t kBlocksAPart = 64;
+
+  // `owner` is the calling thread's, for the lock words.
+  KeyCopier(SlotArray& slots, const BlockPool& blocks, std::uint32_t owner)
+      : slots_(slots), blocks_(blocks), owner_(owner) {}
+
+  // Hands every key that is not over at `now` to `sink`, in the order of their slots. False
+  // if the sink wanted no more.
+  [[nodiscard]] bool CopyAll(TableInstant now, KeySink& sink);
+
+ private:
+  // Where in a chain of entries the next part goes on: behind this entry.
+  struct Mark {
+    BlockRef block = 0;
+    std::uint32_t index = 0;
+    std::int64_t at = 0;
+    std::uint64_t origin = 0;  // What `at` counts from.
+  };
+
+  bool CopyKey(Slot& slot, std::uint32_t now, KeySink& sink);
+  bool CopyMoreEntries(Slot& slot, KeyImage image, Mark mark, KeySink& sink);
+  void CopyHolds(KeyImage& image);
+  // Copies a part; `mark.block` is 0 when it was the last.
+  void CopyEntries(KeyImage& image, Mark& mark);
+  [[nodiscard]] bool Stands(const Slot& slot, const Mark& mark) const;
+
+  SlotArray& slots_;
+  const BlockPool& blocks_;
+  std::uint32_t owner_;
+  std::vector<std::byte> items_;  // Of the part at hand.
+};
+
+}  // namespace sluice::store

@@ -1,0 +1,131 @@
+#include "store/locked_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sluice::store {
+
+namespace {
+
+tl::unexpected<Error> Fault(const std::string& path, const std::string& what) {
+  return tl::unexpected(Error{what, {.file = path}});
+}
+
+std::string OpenFault(int error) {
+  const std::string what = "cannot be opened as a table (" + SystemWords(error) + "): ";
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return what + "make its folder, or give table.path another one";
+    case EACCES:
+    case EPERM:
+      return what + "run as the user whose file it is, or give table.path another place";
+    case EROFS:
+      return what + "give table.path a place that can be written, best under /dev/shm";
+    case ELOOP:
+      return what + "it is a symbolic link: give table.path the name of the file itself";
+    default:
+      return what + "give table.path another place, best under /dev/shm";
+  }
+}
+
+// Whether `path` still names the file that was opened: a process that resizes a table puts
+// another file in its place.
+bool IsStillNamed(const std::string& path, const struct stat& opened) {
+  struct stat named{};
+  return stat(path.c_str(), &named) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
+}
+
+}  // namespace
+
+std::string SystemWords(int error) {
+  return std::generic_category().message(error);
+}
+
+Result<LockedFile> LockedFile::Open(const std::string& path) {
+  for (;;) {
+    LockedFile file;
+    file.path_ = path;
+    file.descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file.descriptor_ < 0) {
+      return Fault(path, OpenFault(errno));
+    }
+    struct stat status{};
+    if (fstat(file.descriptor_, &status) != 0) {
+      return Fault(path, "cannot be read (" + SystemWords(errno) + ")");
+    }
+    if (!S_ISREG(status.st_mode)) {
+      return Fault(path, "is no regular file: give table.path the name of one, under /dev/shm");
+    }
+    // Its owner could cut it short under our feet.
+    if (status.st_uid != geteuid()) {
+      return Fault(path, "belongs to user " + std::to_string(status.st_uid) +
+                             ", and this is user " + std::to_string(geteuid()) +
+                             ": run as its owner, change its owner, or give table.path another "
+                             "name");
+    }
+    if (flock(file.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      return Fault(path,
+                   "is the table of another process that is running: stop that one, or give this "
+                   "one a path of its own (table.path)");
+    }
+    if (fstat(file.descriptor_, &status) == 0 && IsStillNamed(path, status)) {
+      file.size_ = static_cast<std::size_t>(status.st_size);
+      return file;
+    }
+  }
+}
+
+Result<void> LockedFile::Allocate(std::size_t bytes) {
+  const int failed = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+  if (failed != 0) {
+    if (size_ == 0) {
+      (void)Clear();  // Leave nothing half made behind.
+    }
+    return Fault(path_, "there is no room for " + std::to_string(bytes) + " bytes (" +
+                            SystemWords(failed) +
+                            "): lower table.keys or table.blocks, or enlarge the file system");
+  }
+  size_ = bytes;
+  return {};
+}
+
+Result<void> LockedFile::Clear() {
+  if (ftruncate(descriptor_, 0) != 0) {
+    return Fault(path_, "cannot be emptied (" + SystemWords(errno) + ")");
+  }
+  size_ = 0;
+  return {};
+}
+
+Result<void> LockedFile::RenameTo(const std::string& path) {
+  if (std::rename(path_.c_str(), path.c_str()) != 0) {
+    return Fault(path_, "cannot take the place of " + path + " (" + SystemWords(errno) + ")");
+  }
+  path_ = path;
+  return {};
+}
+
+LockedFile& LockedFile::operator=(LockedFile&& other) noexcept {
+  if (this != &other) {
+    std::swap(path_, other.path_);
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(size_, other.size_);
+  }
+  return *this;
+}
+
+LockedFile::~LockedFile() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
+  }
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,196 @@
+#include "store/table_load.h"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <unistd.h>
+
+#include "store/block_pool.h"
+#include "store/key_copier.h"
+#include "store/key_loader.h"
+#include "store/list_kind.h"
+#include "store/slot_array.h"
+#include "store/table_snapshot_reader.h"
+#include "store/time_line.h"
+
+namespace sluice::store {
+
+namespace {
+
+using Trouble = KeyLoader::Trouble;
+
+// Looks at holds only: their places come first.
+class ClaimSink final : public KeySink {
+ public:
+  explicit ClaimSink(KeyLoader& loader) : loader_(loader) {}
+
+  bool Take(const KeyImage& image, std::span<const std::byte> items) override {
+    for (std::size_t i = 0; BlocksOf(image.kind) == BlockKind::kHolds && i < image.items; ++i) {
+      Hold hold;
+      std::memcpy(&hold, items.data() + i * sizeof(Hold), sizeof(Hold));
+      loader_.Claim(hold.id);
+    }
+    return true;
+  }
+
+ private:
+  KeyLoader& loader_;
+};
+
+std::string NoRoomFor(Trouble trouble, const TableParts& to) {
+  const std::uint64_t keys = to.header->format.geometry.homes * 4 / 5;
+  if (trouble == Trouble::kNoSlot) {
+    return "has more keys in use than a table of " + std::to_string(keys) +
+           " has room for: raise table.keys, or remove the file to start with every key fresh";
+  }
+  return "has more entries and holds in use than " + std::to_string(to.blocks.size()) +
+         " blocks have room for: raise table.blocks, or remove the file to start with every key "
+         "fresh";
+}
+
+void Wipe(const TableParts& to) {
+  const TableFormat format = to.header->format;
+  std::memset(to.bytes.data(), 0, to.bytes.size());
+  to.header->format = format;
+}
+
+// Damage is an error whose place is the snapshot; no room is one that says how to make some.
+struct Attempt {
+  Trouble trouble = Trouble::kNone;
+  Error error;
+};
+
+Attempt LoadOne(const std::string& path, const TableParts& to, LoadReport& report) {
+  const auto damage = [](Error error) {
+    return Attempt{.trouble = Trouble::kDamage, .error = std::move(error)};
+  };
+  auto reader = SnapshotReader::Open(path);
+  if (!reader) {
+    return damage(reader.error());
+  }
+  KeyLoader loader(to);
+  ClaimSink claims(loader);
+  if (auto good = reader->Verify(claims); !good) {
+    return damage(good.error());
+  }
+  const auto rules = reader->Rules();
+  if (!rules) {
+    return damage(rules.error());
+  }
+  if (auto loaded = reader->ForEachKey(loader); !loaded) {
+    return damage(loaded.error());
+  }
+  if (loader.trouble() == Trouble::kDamage) {
+    return damage({"is a snapshot that is damaged: remove it to start without it", {.file = path}});
+  }
+  if (loader.trouble() != Trouble::kNone) {
+    return {.trouble = loader.trouble(),
+            .error = {NoRoomFor(loader.trouble(), to), {.file = path}}};
+  }
+  for (const SnapshotRule& rule : *rules) {
+    RulePlace& place = to.rules[rule.number - 1U];
+    place.id = rule.id;
+    place.size.store(rule.size, std::memory_order_relaxed);
+  }
+  const SnapshotTail& tail = reader->tail();
+  to.header->secret = reader->head().secret;
+  to.header->line.boot_id = tail.boot_id;
+  to.header->line.offset_ns = tail.offset_ns;
+  to.header->line.last_line_ns = tail.line_ns;
+  to.header->line.last_wall_ns = tail.wall_ns;
+  report.keys = loader.keys();
+  report.from = path;
+  report.blocks_in_use = loader.blocks_in_use();
+  return {};
+}
+
+}  // namespace
+
+Result<LoadReport> LoadSnapshot(const SnapshotFiles& files, const TableParts& to) {
+  LoadReport report;
+  if (files.newest.empty()) {
+    return report;
+  }
+  for (const std::string& path : {files.newest, files.previous()}) {
+    if (access(path.c_str(), F_OK) != 0) {
+      continue;
+    }
+    Attempt attempt = LoadOne(path, to, report);
+    if (attempt.trouble == Trouble::kNone) {
+      return report;
+    }
+    if (attempt.trouble != Trouble::kDamage) {
+      return tl::unexpected(std::move(attempt.error));
+    }
+    Wipe(to);
+    report.warnings.push_back(attempt.error.Text());
+  }
+  if (report.warnings.empty()) {
+    return report;
+  }
+  std::string all = "no snapshot of the table is good";
+  for (const std::string& warning : report.warnings) {
+    all += "\n  " + warning;
+  }
+  return tl::unexpected(Error{std::move(all), {.file = files.newest}});
+}
+
+bool HasGoodSnapshot(const SnapshotFiles& files) {
+  class Nobody final : public KeySink {
+   public:
+    bool Take(const KeyImage&, std::span<const std::byte>) override { return true; }
+  } nobody;
+  if (files.newest.empty()) {
+    return false;
+  }
+  for (const std::string& path : {files.newest, files.previous()}) {
+    auto reader = SnapshotReader::Open(path);
+    if (reader && reader->Verify(nobody)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in_use,
+                             const base::Clock& clock, const TableParts& to) {
+  KeyLoader loader(to);
+  for (std::size_t i = 0; i < from.blocks.size(); ++i) {
+    const Block& block = from.blocks[i];
+    for (std::uint32_t place = 0; place < kHoldsPerBlock; ++place) {
+      if (blocks_in_use[i] && block.kind() == BlockKind::kHolds &&
+          (block.first() & (1U << place)) != 0) {
+        loader.Claim(block.hold(place).id);
+      }
+    }
+  }
+  TimeLine line(from.header->line, clock.Read(), CurrentBootId(), false);
+  const TableNow now = line.Now(clock.Read());
+  BlockPool blocks(from.blocks, blocks_in_use);
+  TableCounters counters;
+  SlotArray slots(from.slots, from.header->format.geometry.homes, blocks, counters);
+  constexpr std::uint32_t kOwner = 1;  // Nobody else has it open.
+  if (!KeyCopier(slots, blocks, kOwner).CopyAll(now.line, loader)) {
+    const bool damaged = loader.trouble() == Trouble::kDamage;
+    return tl::unexpected(
+        Error{damaged ? "has keys that cannot be true: remove the file to start with its last "
+                        "snapshot, or with every key fresh"
+                      : NoRoomFor(loader.trouble(), to),
+              {}});
+  }
+  for (std::size_t i = 0; i < from.rules.size(); ++i) {
+    to.rules[i].id = from.rules[i].id;
+    to.rules[i].size.store(from.rules[i].size.load(std::memory_order_relaxed),
+                           std::memory_order_relaxed);
+  }
+  to.header->secret = from.header->secret;
+  to.header->line.boot_id = from.header->line.boot_id;
+  to.header->line.offset_ns = from.header->line.offset_ns.load();
+  to.header->line.last_line_ns = from.header->line.last_line_ns.load();
+  to.header->line.last_wall_ns = from.header->line.last_wall_ns.load();
+  return LoadReport{
+      .keys = loader.keys(), .from = {}, .warnings = {}, .blocks_in_use = loader.blocks_in_use()};
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sluice/result.h"
+
+#include "base/clock.h"
+#include "store/table_layout.h"
+#include "store/table_snapshot_files.h"
+
+// How keys come into a new table from where they were before. Each leaves the new table's
+// header with secret and time line, but without the magic, and says which blocks are in use.
+namespace sluice::store {
+
+struct LoadReport {
+  std::uint64_t keys = 0;
+  std::string from;                   // The snapshot's path.
+  std::vector<std::string> warnings;  // Why a newer one was not taken.
+  std::vector<bool> blocks_in_use;
+};
+
+// From the newest good snapshot: nothing of a bad one is taken. `from` stays empty if there
+// is none at all. Errors: there are some, and none is good; more keys than the table takes.
+[[nodiscard]] Result<LoadReport> LoadSnapshot(const SnapshotFiles& files, const TableParts& to);
+
+// Whether LoadSnapshot would find one that is whole.
+[[nodiscard]] bool HasGoodSnapshot(const SnapshotFiles& files);
+
+// From a table of another size that nobody else has open, recovered already.
+[[nodiscard]] Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in_use,
+                                           const base::Clock& clock, const TableParts& to);
+
+}  // namespace sluice::store

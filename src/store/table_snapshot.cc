@@ -1,0 +1,46 @@
+#include <mutex>
+
+#include "store/key_copier.h"
+#include "store/table.h"
+#include "store/table_snapshot_files.h"
+#include "store/table_snapshot_writer.h"
+
+// Writing a table's snapshot, while others decide.
+namespace sluice::store {
+
+Result<SnapshotReport> Table::WriteSnapshot() {
+  const SnapshotFiles files{.newest = snapshot_};
+  if (snapshot_.empty()) {
+    return tl::unexpected(Error{"this table has no snapshots", {}});
+  }
+  const std::scoped_lock one_at_a_time(snapshotting_);
+  Turn turn;
+  if (!Begin(turn)) {
+    return tl::unexpected(
+        Error{"more than " + std::to_string(kMaxThreads) + " threads use the table", {}});
+  }
+  SnapshotHead head = NewSnapshotHead();
+  head.geometry = header_->format.geometry;
+  head.secret = header_->secret;
+  auto writer = SnapshotWriter::Create(files.unfinished(), head);
+  if (!writer) {
+    return tl::unexpected(writer.error());
+  }
+  // Stops early where a write fails; Finish then says so.
+  (void)KeyCopier(core_.slots, core_.blocks, turn.owner()).CopyAll(turn.now.line, **writer);
+  const TableNow end = line_.Now(clock_.Read());
+  auto finished = (*writer)->Finish(
+      core_.rules.places(), {.boot_id = header_->line.boot_id,
+                             .offset_ns = header_->line.offset_ns.load(std::memory_order_relaxed),
+                             .line_ns = end.line.time_since_epoch().count(),
+                             .wall_ns = end.wall.time_since_epoch().count()});
+  if (!finished) {
+    return tl::unexpected(finished.error());
+  }
+  if (auto published = files.Publish(); !published) {
+    return tl::unexpected(published.error());
+  }
+  return SnapshotReport{.keys = (*writer)->keys(), .bytes = (*writer)->bytes()};
+}
+
+}  // namespace sluice::store

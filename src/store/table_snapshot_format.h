@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/outcome.h"
+#include "store/key_hash.h"
+#include "store/key_image.h"
+#include "store/rule_directory.h"
+#include "store/table_layout.h"
+#include "store/time_line.h"
+
+// What a snapshot's file is: a SnapshotHead; then every key, a KeyImage with its entries or
+// holds; then the rule directory's names, a SnapshotRule each; then a SnapshotTail, whose
+// checksum is XXH3-128 of all that stands before the checksum. docs/table-format.md in code.
+namespace sluice::store {
+
+inline constexpr std::array<char, 8> kSnapshotMagic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'N'};
+inline constexpr std::array<char, 8> kSnapshotEnd{'S', 'L', 'U', 'I', 'C', 'E', 'N', 'D'};
+inline constexpr std::uint32_t kSnapshotVersion = 1;
+
+struct SnapshotHead {
+  std::array<char, 8> magic = kSnapshotMagic;
+  std::uint32_t version = kSnapshotVersion;
+  // The sizes of all records, so that a reader with other ideas of them notices.
+  std::uint32_t head_bytes = 0;
+  std::uint32_t image_bytes = sizeof(KeyImage);
+  std::uint32_t entry_bytes = sizeof(core::Entry);
+  std::uint32_t hold_bytes = sizeof(Hold);
+  std::uint32_t rule_bytes = 0;
+  std::uint32_t tail_bytes = 0;
+  std::uint32_t spare = 0;
+  Geometry geometry;  // Of the table that it was made of. Any other can load it.
+  HashSecret secret{};
+};
+static_assert(std::is_trivially_copyable_v<SnapshotHead>);
+
+struct SnapshotRule {
+  std::uint16_t number = 0;
+  std::uint16_t size = 0;
+  std::array<char, kRuleIdBytes> id{};
+};
+static_assert(sizeof(SnapshotRule) == 68);
+
+struct SnapshotTail {
+  std::array<char, 8> magic = kSnapshotEnd;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t images = 0;  // Parts count.
+  std::uint64_t rules = 0;
+  // The time line when the last key had been copied: no key was touched later.
+  BootId boot_id{};
+  std::int64_t offset_ns = 0;
+  std::int64_t line_ns = 0;
+  std::int64_t wall_ns = 0;
+  std::array<std::uint64_t, 2> checksum{};
+};
+static_assert(std::is_trivially_copyable_v<SnapshotTail> && sizeof(SnapshotTail) == 88);
+
+// A head as this build writes it, but for geometry and secret.
+[[nodiscard]] inline SnapshotHead NewSnapshotHead() {
+  SnapshotHead head;
+  head.head_bytes = sizeof(SnapshotHead);
+  head.rule_bytes = sizeof(SnapshotRule);
+  head.tail_bytes = sizeof(SnapshotTail);
+  return head;
+}
+
+}  // namespace sluice::store

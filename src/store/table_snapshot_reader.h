@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sluice/result.h"
+
+#include "store/key_image.h"
+#include "store/table_snapshot_format.h"
+
+namespace sluice::store {
+
+class SnapshotSum;
+
+// Reads one snapshot. Every byte of it is looked at before any is believed: Verify() first.
+// By read(), not by a mapping, so that a file that shrinks is an error and no signal.
+class SnapshotReader {
+ public:
+  // Errors: it cannot be opened, is no snapshot, one of another format, or cut short.
+  static Result<SnapshotReader> Open(const std::string& path);
+
+  SnapshotReader(SnapshotReader&& other) noexcept;
+  SnapshotReader& operator=(SnapshotReader&& other) = delete;
+  ~SnapshotReader();
+
+  // Compares the checksum, and hands every key to `sink` meanwhile. Errors: damaged.
+  Result<void> Verify(KeySink& sink);
+  // Hands every key to `sink`, until it wants no more.
+  Result<void> ForEachKey(KeySink& sink);
+  [[nodiscard]] Result<std::vector<SnapshotRule>> Rules();
+
+  [[nodiscard]] const SnapshotHead& head() const { return head_; }
+  [[nodiscard]] const SnapshotTail& tail() const { return tail_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  SnapshotReader(std::string path, int file) : path_(std::move(path)), file_(file) {}
+
+  Result<void> ReadEnds();
+  Result<void> Walk(KeySink& sink, SnapshotSum* sum);
+  [[nodiscard]] std::uint64_t keys_end() const {
+    return tail_.file_bytes - sizeof(SnapshotTail) - tail_.rules * sizeof(SnapshotRule);
+  }
+  [[nodiscard]] tl::unexpected<Error> Fault(const std::string& what) const;
+
+  std::string path_;
+  int file_;
+  SnapshotHead head_;
+  SnapshotTail tail_;
+};
+
+}  // namespace sluice::store
