@@ -21,6 +21,7 @@
 #include "server.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
+#include "snapshot_keeper.h"
 #include "telemetry/registry.h"
 
 namespace sluice::app {
@@ -35,12 +36,14 @@ class Daemon {
       : config_(std::move(config)),
         clock_(clock),
         table_(std::move(table)),
+        snapshots_(*table_.store, table_.snapshot, config_.table.snapshot_interval),
         service_(*table_.store, metrics_),
         server_(control_, service_, registry_, readiness_, clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
         drain_check_([this] { CheckDrained(); }) {
     registry_.Add(metrics_);
     table_.AddMetrics(registry_);
+    snapshots_.AddMetrics(registry_);
   }
 
   // Whatever keeps it from serving, for stderr.
@@ -63,6 +66,7 @@ class Daemon {
       return opened;
     }
     server_.Start();
+    snapshots_.Start();
     readiness_.Set(true);
     Greet(server_, table_.description, *service_.Rules());
     (void)systemd_.Ready();
@@ -74,6 +78,7 @@ class Daemon {
   void Run() {
     control_.Run();
     server_.Stop();
+    snapshots_.Stop();  // The last one has everything that was answered.
   }
 
  private:
@@ -124,6 +129,7 @@ class Daemon {
   frontend::http::Readiness readiness_;
   net::EventLoop control_;
   OpenedTable table_;
+  SnapshotKeeper snapshots_;
   service::LimiterService service_;
   std::unique_ptr<RuleKeeper> rules_;
   std::unique_ptr<Credentials> credentials_;

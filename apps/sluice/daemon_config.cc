@@ -30,8 +30,8 @@ constexpr std::array<std::string_view, 5> kListenerFields{"address", "protocol",
 constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
                                                       "password_file"};
 constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
-constexpr std::array<std::string_view, 5> kTableFields{"path", "keys", "blocks", "when_full",
-                                                       "snapshot_interval"};
+constexpr std::array<std::string_view, 6> kTableFields{
+    "path", "keys", "blocks", "when_full", "snapshots", "snapshot_interval"};
 constexpr std::array<std::string_view, 1> kSourceFields{"files"};
 constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
 
@@ -209,9 +209,14 @@ void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
           table.when_full =
               static_cast<WhenFull>(rules::ReadWord(value, field, kWhenFull, report).value_or(0));
         } else if (field == "snapshot_interval") {
-          if (rules::ReadDuration(value, field, report)) {
-            report.Warn(value, "this version writes no snapshots: snapshot_interval has no effect");
+          if (value.is_text() && value.text == "off") {
+            table.snapshot_interval = Duration::zero();
+          } else {
+            table.snapshot_interval =
+                rules::ReadDuration(value, field, report).value_or(table.snapshot_interval);
           }
+        } else if (field == "snapshots") {
+          table.snapshots = rules::ReadText(value, field, report).value_or("");
         } else {
           const bool keys = field == "keys";
           ReadCount(value, field, 1, keys ? store::kMostKeys : store::kMaxBlocks, report,

@@ -40,6 +40,8 @@ struct TableConfig {
   std::size_t keys = 1'000'000;
   std::size_t blocks = 0;  // 0: a quarter of `keys`.
   WhenFull when_full = WhenFull::kEvict;
+  std::string snapshots;  // A folder; "": see DefaultSnapshotFolder().
+  Duration snapshot_interval = std::chrono::seconds(10);  // 0: none are written.
 };
 
 enum class LogFormat : std::uint8_t { kText, kJson };

@@ -49,6 +49,7 @@ int Main(int argc, char** argv) {
   AddExplain(app, exit_code);
   AddReplay(app, exit_code);
   AddSuggest(app, exit_code);
+  AddTable(app, exit_code);
   if (argc > 1 && argv[1][0] != '-' && !IsCommand(app, argv[1])) {
     return kExitError;
   }

@@ -1,8 +1,12 @@
 #include "open_table.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "net/listener.h"
@@ -19,6 +23,59 @@ std::string DefaultPath(const DaemonConfig& config) {
     }
   }
   return "";
+}
+
+// Where state outlives a reboot: what systemd made for us, or the place of this user's state.
+std::string DefaultSnapshotFolder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread.
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (const std::string folders = variable("STATE_DIRECTORY"); !folders.empty()) {
+    return folders.substr(0, folders.find(':'));
+  }
+  if (::geteuid() == 0) {
+    return "/var/lib/sluice";
+  }
+  if (const std::string state = variable("XDG_STATE_HOME"); !state.empty()) {
+    return state + "/sluice";
+  }
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.local/state/sluice";
+}
+
+// Tables of one folder have names of their own: "dev-shm-sluice-0-8080.table.snapshot".
+std::string SnapshotPath(const TableConfig& config, const std::string& table_path) {
+  const std::string folder = config.snapshots.empty() ? DefaultSnapshotFolder() : config.snapshots;
+  if (table_path.empty() || folder.empty() || config.snapshot_interval <= Duration::zero()) {
+    return "";
+  }
+  std::string name = std::filesystem::absolute(table_path).lexically_normal().string().substr(1);
+  std::replace(name.begin(), name.end(), '/', '-');
+  return folder + "/" + name + ".snapshot";
+}
+
+const char* Origin(const store::TableOpening& opening) {
+  if (opening.resumed) {
+    return ", resumed";
+  }
+  return opening.loaded_from.empty() ? "" : ", from its snapshot";
+}
+
+void LogOpening(const store::TableOpening& opening) {
+  for (const std::string& warning : opening.warnings) {
+    spdlog::warn("{}", warning);
+  }
+  if (!opening.loaded_from.empty()) {
+    spdlog::info("{} keys loaded from {}", opening.keys, opening.loaded_from);
+  }
+  if (opening.resized) {
+    spdlog::info("table.keys or table.blocks has changed: {} keys moved", opening.keys);
+  }
+  if (opening.requests_undone > 0) {
+    spdlog::info("{} requests undone that a killed process left half written",
+                 opening.requests_undone);
+  }
 }
 
 store::WhenFull PolicyOf(WhenFull when_full) {
@@ -64,7 +121,8 @@ Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clo
   auto table = store::Table::Create({.path = path,
                                      .keys = config.table.keys,
                                      .blocks = config.table.blocks,
-                                     .when_full = PolicyOf(config.table.when_full)},
+                                     .when_full = PolicyOf(config.table.when_full),
+                                     .snapshot = SnapshotPath(config.table, path)},
                                     clock);
   if (!table) {
     Error error = table.error();
@@ -75,9 +133,11 @@ Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clo
   }
   OpenedTable opened;
   opened.store = *std::move(table);
-  opened.description = fmt::format("table {}, {} keys, {} MiB{}", path.empty() ? "in memory" : path,
-                                   config.table.keys, opened.store->bytes() >> 20,
-                                   opened.store->resumed() ? ", resumed" : "");
+  opened.snapshot = SnapshotPath(config.table, path);
+  LogOpening(opened.store->opening());
+  opened.description =
+      fmt::format("table {}, {} keys, {} MiB{}", path.empty() ? "in memory" : path,
+                  config.table.keys, opened.store->bytes() >> 20, Origin(opened.store->opening()));
   return opened;
 }
 
