@@ -15,6 +15,7 @@
 #include "core/bucket.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window_counter.h"
+#include "core/throttle.h"
 #include "exit_code.h"
 #include "store/list_kind.h"
 #include "store/table_inspection.h"
@@ -213,6 +214,13 @@ class Dump final : public WholeKeys {
       case Algorithm::kLeakyBucket: {
         const auto state = std::bit_cast<core::Bucket<TableTimeline>::State>(image.state);
         line["owed_unit_ns"] = Decimal(state.owed_high, state.owed_low);
+        line["touched_s_ago"] = -seconds_to(state.touched_ns);
+        break;
+      }
+      case Algorithm::kThrottle: {
+        const auto state = std::bit_cast<core::Throttle<TableTimeline>::State>(image.state);
+        line["owed_unit_ns"] = Decimal(state.owed_high, state.owed_low);
+        line["window_s"] = state.window_s;
         line["touched_s_ago"] = -seconds_to(state.touched_ns);
         break;
       }
