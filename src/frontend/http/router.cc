@@ -6,6 +6,7 @@
 #include "frontend/http/check_handler.h"
 #include "frontend/http/problem.h"
 #include "frontend/http/status_handler.h"
+#include "frontend/secret.h"
 
 namespace sluice::frontend::http {
 
@@ -112,16 +113,8 @@ bool Router::Authorized(const wire::Http1Request& request) const {
     return true;
   }
   constexpr std::string_view kScheme = "Bearer ";
-  std::string_view given = request.Field("Authorization");
-  if (given.size() != kScheme.size() + settings_.token.size()) {
-    return false;
-  }
-  // Every byte is looked at, so that the time taken tells nothing about how many were right.
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < settings_.token.size(); ++i) {
-    difference |= static_cast<unsigned char>(given[kScheme.size() + i] ^ settings_.token[i]);
-  }
-  return difference == 0 && given.starts_with(kScheme);
+  const std::string_view given = request.Field("Authorization");
+  return given.starts_with(kScheme) && IsSecret(given.substr(kScheme.size()), settings_.token);
 }
 
 }  // namespace sluice::frontend::http
