@@ -60,7 +60,7 @@ tsan: build/tsan/build.ninja  ## Run the tests under the thread sanitizer
 fuzz: | setup  ## Fuzz each parser (FUZZ_SECONDS=60, TARGET=one_fuzz)
 	@tools/setup.sh fuzz
 	@$(MAKE) --no-print-directory build/fuzz/build.ninja
-	@cmake --build --preset fuzz
+	@cmake --build --preset fuzz --target fuzzers
 	@tools/fuzz.sh build/fuzz/bin $(FUZZ_SECONDS) $(TARGET)
 
 install: build/release/build.ninja  ## Install daemon, library and unit file (PREFIX=/usr/local)

@@ -12,7 +12,12 @@ shopt -s nullglob
 programs=("$bin"/*_fuzz)
 [[ -n $only ]] && programs=("$bin/$only")
 [[ ${#programs[@]} -gt 0 ]] || { echo "fuzz: no programs in $bin" >&2; exit 1; }
+found=()
 for program in "${programs[@]}"; do
+  [[ -x $program ]] || {
+    echo "fuzz: no target $only; there are: $(cd "$bin" && echo *_fuzz)" >&2
+    exit 1
+  }
   name=$(basename "$program")
   target=${name%_fuzz}
   corpus=$bin/../corpus/$target
@@ -23,5 +28,15 @@ for program in "${programs[@]}"; do
   seeds=()
   [[ -d $root/fuzz/$target/corpus ]] && seeds=("$root/fuzz/$target/corpus")
   echo "== $name for $seconds s"
-  "$program" "${options[@]}" "$corpus" "${seeds[@]}" 2>&1 | tail -n 12
+  log=$findings.log
+  if "$program" "${options[@]}" "$corpus" "${seeds[@]}" >"$log" 2>&1; then
+    grep -E '^Done |stat::(average_exec_per_sec|new_units_added)' "$log"
+  else
+    tail -n 40 "$log"
+    found+=("$name")
+  fi
 done
+[[ ${#found[@]} -eq 0 ]] || {
+  echo "fuzz: ${found[*]} found something: the inputs and logs are in $bin/../findings" >&2
+  exit 1
+}

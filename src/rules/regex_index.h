@@ -13,8 +13,10 @@
 namespace sluice::rules {
 
 // Which of many expressions a value matches whole. A few are tried one by one; more become one
-// automaton, whose cost does not grow with their number (RE2 allocates a little at each call of
-// it, the only allocation in matching).
+// automaton, whose cost does not grow with their number. At each call of it RE2 allocates a list
+// of 12 bytes an expression, whatever the caller does: the only allocation in matching, and
+// cheaper than to ask more than a few one by one. (RE2 also has a reader's lock of its own in
+// each expression, which is waited for only while its automaton grows.)
 class RegexIndex {
  public:
   // Before Seal().
