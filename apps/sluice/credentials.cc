@@ -67,8 +67,9 @@ Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls) {
   if (!key) {
     return tl::unexpected(key.error());
   }
-  net::TlsServerSettings settings{
-      .certificate = *std::move(certificate), .key = *std::move(key), .protocols = {"http/1.1"}};
+  net::TlsServerSettings settings{.certificate = *std::move(certificate),
+                                  .key = *std::move(key),
+                                  .protocols = {"h2", "http/1.1"}};
   if (!tls.client_ca.empty()) {
     auto ca = ReadPem(tls.client_ca);
     if (!ca) {

@@ -70,28 +70,6 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-HttpMethod MethodOf(std::string_view text) {
-  if (text == "POST") {
-    return HttpMethod::kPost;
-  }
-  if (text == "GET") {
-    return HttpMethod::kGet;
-  }
-  if (text == "HEAD") {
-    return HttpMethod::kHead;
-  }
-  if (text == "PUT") {
-    return HttpMethod::kPut;
-  }
-  if (text == "PATCH") {
-    return HttpMethod::kPatch;
-  }
-  if (text == "DELETE") {
-    return HttpMethod::kDelete;
-  }
-  return text == "OPTIONS" ? HttpMethod::kOptions : HttpMethod::kOther;
-}
-
 }  // namespace
 
 bool Http1HeaderReader::Read(std::string_view block) {

@@ -39,41 +39,10 @@ constexpr std::array<bool, 256> PrintableBut(std::string_view excluded) {
   }
   return bytes;
 }
-constexpr std::array<bool, 256> kTargetBytes = PrintableBut("#");
 constexpr std::array<bool, 256> kHostBytes = PrintableBut("/?#@,\\<>\"");
 
 bool IsMadeOf(std::string_view text, const std::array<bool, 256>& bytes) {
   return std::ranges::all_of(text, [&](char c) { return bytes[static_cast<unsigned char>(c)]; });
-}
-
-// Splits the target into path and query. False for bytes that no URI has.
-bool ReadTarget(Http1Request& request) {
-  std::string_view rest = request.target;
-  if (!IsMadeOf(rest, kTargetBytes)) {
-    return false;
-  }
-  request.path = {};
-  request.query = {};
-  if (!rest.starts_with('/')) {
-    // The absolute form, which a server must take as well (RFC 9112, 3.2.2), or one that
-    // names no path: "*", "host:port".
-    const std::size_t scheme = EqualsIgnoreCase(rest.substr(0, 7), "http://")    ? 7
-                               : EqualsIgnoreCase(rest.substr(0, 8), "https://") ? 8
-                                                                                 : 0;
-    if (scheme == 0) {
-      return true;
-    }
-    rest.remove_prefix(std::min(rest.find_first_of("/?", scheme), rest.size()));
-  }
-  const std::size_t mark = rest.find('?');
-  request.path = rest.substr(0, mark);
-  if (mark != std::string_view::npos) {
-    request.query = rest.substr(mark + 1);
-  }
-  if (request.path.empty()) {
-    request.path = "/";
-  }
-  return true;
 }
 
 // Digits only, at most 15 of them.
@@ -199,7 +168,7 @@ Http1Parser::Event Http1Parser::Refuse(const Http1HeaderReader& header) {
   if (request_.target.size() > limits_.target_bytes) {
     return Fail(414, "The request target is too long.");
   }
-  if (!ReadTarget(request_)) {
+  if (!SplitTarget(request_)) {
     return Fail(400, "The request target holds bytes that no URI has.");
   }
   if (header.host().count > 1 || (header.host().count == 0 && request_.minor_version == 1)) {

@@ -65,6 +65,9 @@ class Http1Parser {
   [[nodiscard]] const Http1Request& request() const { return request_; }
   [[nodiscard]] const Http1Error& error() const { return error_; }
 
+  // What has come and was not given out yet.
+  [[nodiscard]] std::string_view pending() const { return buffer_.Data().substr(used_); }
+
   // Where the stream stands, for deadlines: nothing of a next request has come (idle), its
   // header is incomplete, or its body is.
   enum class Phase : std::uint8_t { kIdle, kHeader, kBody };

@@ -24,8 +24,8 @@ struct HttpField {
   std::string_view value;
 };
 
-// One request as it came. All text is a view of the parser's memory: good until the next
-// call of the parser that gave it.
+// One request as it came, be it over HTTP/1 or 2. All text is a view of the memory of the parser
+// or session that gave it: good until its next call.
 struct Http1Request {
   HttpMethod method = HttpMethod::kOther;
   std::string_view method_text;
@@ -41,5 +41,10 @@ struct Http1Request {
   [[nodiscard]] std::string_view Field(std::string_view name) const;
   [[nodiscard]] bool HasField(std::string_view name) const;
 };
+
+[[nodiscard]] HttpMethod MethodOf(std::string_view text);
+
+// Sets path and query from the target. False for bytes that no URI has.
+[[nodiscard]] bool SplitTarget(Http1Request& request);
 
 }  // namespace sluice::wire

@@ -7,6 +7,7 @@
 
 #include "base/coarse_clock.h"
 #include "frontend/http/door.h"
+#include "wire/http2_session.h"
 
 namespace sluice::frontend::http {
 
@@ -59,7 +60,10 @@ void Connection::OnRead(const boost::system::error_code& error, std::size_t size
     input_ended_ = true;  // It may still want its answers.
   } else if (!ending_) {
     parser_.Commit(size);
-    parsed_all_ = false;
+    if (!known_ && HandOn()) {
+      return;
+    }
+    parsed_all_ = !known_;
   }  // Else dropped: we only wait for the client's end.
   Settle();
 }
@@ -77,14 +81,30 @@ void Connection::OnWritten(const boost::system::error_code& error) noexcept {
   Settle();
 }
 
-void Connection::OnExchangeReady() {
+// HTTP/2 with prior knowledge begins with a preface that is no request of HTTP/1
+// (RFC 9113, 3.3). What may still become one is not parsed.
+bool Connection::HandOn() {
+  const std::string_view begun = parser_.pending();
+  const std::size_t size = std::min(begun.size(), wire::kHttp2Preface.size());
+  known_ = begun.substr(0, size) != wire::kHttp2Preface.substr(0, size);
+  if (known_ || size < wire::kHttp2Preface.size()) {
+    return false;
+  }
+  closed_ = true;
+  timer_.Cancel();
+  door_.Accept(std::move(transport_), begun);
+  door_.Forget(*this);
+  return true;
+}
+
+void Connection::OnExchangeReady(Exchange&) {
   // In the turn that asked, Settle() sees it by itself. Late answers share one turn, and so
   // one write, with whatever else comes before the loop gets to it.
   if (in_turn_ || settle_posted_) {
     return;
   }
   settle_posted_ = true;
-  door_.loop_.Post([self = shared_from_this()] {
+  door_.loop_.Post([self = std::static_pointer_cast<Connection>(shared_from_this())] {
     self->settle_posted_ = false;
     if (!self->closed_) {
       self->Settle();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/http/client.h"
 #include "frontend/http/exchange.h"
 #include "net/timer_wheel.h"
 #include "net/transport.h"
@@ -15,7 +16,8 @@ namespace sluice::frontend::http {
 
 class Door;
 
-// One client's connection. Per turn: a read buffer is parsed to its end, all its checks go
+// One client's connection that speaks HTTP/1.1, or turns out to speak HTTP/2 and is handed on.
+// Per turn: a read buffer is parsed to its end, all its checks go
 // to the service as one batch, and what is ready goes out in one write. That, not the codec,
 // is what makes pipelining pay: the kernel's share of a request is five times ours.
 //
@@ -23,21 +25,14 @@ class Door;
 // answers come (`pipeline_` is that order). What bounds a client: when `pipeline` requests
 // lack an answer or `output_bytes` wait to be taken, nothing more is read from it; a timer
 // watches headers, bodies, idleness and writes that get stuck.
-//
-// Owned by its Door and, until they end, by its reads, writes and posts. One thread.
-class Connection final : public net::TransportUser,
-                         public std::enable_shared_from_this<Connection> {
+class Connection final : public Client {
  public:
   Connection(Door& door, std::unique_ptr<net::Transport> transport);
 
-  void Start();
-  // Answers what was asked, or is asked within the grace, says that it closes, and closes.
-  void Drain();
-  // At once. Exchanges that a store still has come back to the pool by themselves.
-  void Close();
-
-  // One of this connection's exchanges became ready.
-  void OnExchangeReady();
+  void Start() override;
+  void Drain() override;
+  void Close() override;
+  void OnExchangeReady(Exchange& exchange) override;
 
   void OnRead(const boost::system::error_code& error, std::size_t size) noexcept override;
   void OnWritten(const boost::system::error_code& error) noexcept override;
@@ -46,6 +41,8 @@ class Connection final : public net::TransportUser,
   // What the connection waits for its client to do. Each has a time limit but the first.
   enum class Awaiting : std::uint8_t { kNothing, kRequest, kHeader, kBody, kEnd };
 
+  // Looks at a connection's first bytes. True: it was handed on, and this one is over.
+  bool HandOn();
   void TakeRequests();
   void TakeOne(wire::Http1Parser::Event event);
   void Settle();
@@ -78,6 +75,7 @@ class Connection final : public net::TransportUser,
   net::SteadyTime draining_since_;
   Awaiting awaiting_ = Awaiting::kNothing;
 
+  bool known_ = false;       // It is HTTP/1, so much is clear.
   bool parsed_all_ = true;   // Nothing to parse before more bytes come.
   bool progressed_ = false;  // A request came whole in this turn.
   bool last_taken_ = false;  // The request behind which nothing is read any more.

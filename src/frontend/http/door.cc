@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/coarse_clock.h"
+#include "frontend/http/connection.h"
+#include "frontend/http/http2_connection.h"
 
 namespace sluice::frontend::http {
 
@@ -26,14 +28,28 @@ void Door::Accept(std::unique_ptr<net::Transport> transport) {
     transport->Close();
     return;
   }
-  auto connection = std::make_shared<Connection>(*this, std::move(transport));
-  connections_.emplace(connection.get(), connection);
-  connection->Start();
+  if (transport->protocol() == "h2") {
+    Accept(std::move(transport), {});
+  } else {
+    Add(std::make_shared<Connection>(*this, std::move(transport)));
+  }
+}
+
+void Door::Accept(std::unique_ptr<net::Transport> transport, std::string_view begun) {
+  Add(std::make_shared<Http2Connection>(*this, std::move(transport), begun));
+}
+
+void Door::Add(const std::shared_ptr<Client>& client) {
+  connections_.emplace(client.get(), client);
+  client->Start();
+  if (draining_ && connections_.contains(client.get())) {
+    client->Drain();
+  }
 }
 
 void Door::Drain() {
   draining_ = true;
-  std::vector<std::shared_ptr<Connection>> all;  // Draining one may forget it.
+  std::vector<std::shared_ptr<Client>> all;  // Draining one may forget it.
   all.reserve(connections_.size());
   for (const auto& [key, connection] : connections_) {
     all.push_back(connection);
@@ -49,8 +65,8 @@ void Door::CloseAll() {
   }
 }
 
-void Door::Forget(Connection& connection) {
-  connections_.erase(&connection);
+void Door::Forget(Client& client) {
+  connections_.erase(&client);
 }
 
 std::string_view Door::DateNow() {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
-#include "frontend/http/connection.h"
+#include "frontend/http/client.h"
 #include "frontend/http/door_settings.h"
 #include "frontend/http/exchange_pool.h"
 #include "frontend/http/router.h"
@@ -14,8 +14,12 @@
 #include "net/transport.h"
 #include "service/limiter_service.h"
 #include "wire/http1_response.h"
+#include "wire/http2_memory.h"
 
 namespace sluice::frontend::http {
+
+class Connection;
+class Http2Connection;
 
 // One HTTP listener's side of one loop: its connections and what they share. Lives on its
 // loop's thread; made before the loop runs and destroyed after it stopped and every store
@@ -42,8 +46,12 @@ class Door {
 
  private:
   friend class Connection;
+  friend class Http2Connection;
 
-  void Forget(Connection& connection);
+  // Goes on with a connection that began with HTTP/2's preface.
+  void Accept(std::unique_ptr<net::Transport> transport, std::string_view begun);
+  void Add(const std::shared_ptr<Client>& client);
+  void Forget(Client& client);
   // An answer's Date: the clock is read once per tick of the kernel's, which is some 4 ms.
   [[nodiscard]] std::string_view DateNow();
 
@@ -53,7 +61,8 @@ class Door {
   const DoorSettings settings_;
   const Router router_;
   ExchangePool pool_;
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  wire::Http2Memory http2_memory_;
+  std::unordered_map<Client*, std::shared_ptr<Client>> connections_;
   wire::DateText date_;
   std::string_view date_now_;  // date_'s text at date_tick_.
   net::SteadyTime date_tick_;

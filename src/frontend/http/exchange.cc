@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "frontend/http/answer.h"
-#include "frontend/http/connection.h"
+#include "frontend/http/client.h"
 #include "frontend/http/exchange_pool.h"
 #include "frontend/http/limit_headers.h"
 
@@ -12,8 +12,8 @@ namespace sluice::frontend::http {
 
 Exchange::Exchange(ExchangePool& pool) : pool_(pool), hold_([this] { BecomeReady(); }) {}
 
-void Exchange::Reset(Connection& connection) {
-  connection_ = &connection;
+void Exchange::Reset(Client& client) {
+  client_ = &client;
   state_ = State::kFresh;
   kind_ = Kind::kPrepared;
   keep_alive_ = true;
@@ -28,15 +28,15 @@ void Exchange::Reset(Connection& connection) {
   absent_cost = rules::AbsentCost::kIsAnError;
 }
 
-void Exchange::Begin(Connection& connection, const wire::Http1Request& request) {
-  Reset(connection);
+void Exchange::Begin(Client& client, const wire::Http1Request& request) {
+  Reset(client);
   keep_alive_ = request.keep_alive;
   head_only_ = request.method == wire::HttpMethod::kHead;
   minor_version_ = request.minor_version;
 }
 
-void Exchange::BeginWithoutRequest(Connection& connection) {
-  Reset(connection);
+void Exchange::BeginWithoutRequest(Client& client) {
+  Reset(client);
 }
 
 void Exchange::AnswerProblem(const Problem& problem) {
@@ -80,7 +80,7 @@ void Exchange::AskStatus() {
 }
 
 void Exchange::OnVerdict() noexcept {
-  if (connection_ == nullptr) {
+  if (client_ == nullptr) {
     pool_.Return(*this);
     return;
   }
@@ -99,11 +99,11 @@ void Exchange::OnVerdict() noexcept {
 
 void Exchange::BecomeReady() {
   state_ = State::kReady;
-  connection_->OnExchangeReady();
+  client_->OnExchangeReady(*this);
 }
 
 void Exchange::Abandon() {
-  connection_ = nullptr;
+  client_ = nullptr;
   if (state_ == State::kAsking) {
     return;  // The store has it: OnVerdict() returns it.
   }

@@ -14,7 +14,7 @@
 
 namespace sluice::frontend::http {
 
-class Connection;
+class Client;
 class ExchangePool;
 
 // One request and its answer, from the parser to the wire. Pooled, so that a request in
@@ -26,10 +26,10 @@ class Exchange final : public service::DecideCall {
  public:
   explicit Exchange(ExchangePool& pool);
 
-  // Begins anew for `connection`'s request.
-  void Begin(Connection& connection, const wire::Http1Request& request);
+  // Begins anew for `client`'s request.
+  void Begin(Client& client, const wire::Http1Request& request);
   // For an answer without a request: one that could not be read, or did not come in time.
-  void BeginWithoutRequest(Connection& connection);
+  void BeginWithoutRequest(Client& client);
 
   // The answer is known without asking. Status 200 to 599.
   void AnswerProblem(const Problem& problem);
@@ -55,6 +55,18 @@ class Exchange final : public service::DecideCall {
   // Appends the whole response. Requires ready(). `keep_alive` false: the connection ends here.
   void Render(std::string_view date, bool keep_alive, std::string& out) const;
 
+  // The response for whoever frames it otherwise than HTTP/1.1. Requires ready(); views of this.
+  struct Parts {
+    int status;
+    std::string_view content_type;
+    std::string_view fields;  // Lines that end in CR LF.
+    std::string_view body;
+    bool head_only;  // The request was HEAD: no body.
+  };
+  [[nodiscard]] Parts parts() const { return {status_, content_type_, fields_, body_, head_only_}; }
+
+  void* owner_context = nullptr;  // The connection's own.
+
   // The connection is gone. Back to the pool: now, or when the store has answered.
   void Abandon();
 
@@ -64,7 +76,7 @@ class Exchange final : public service::DecideCall {
   enum class State : std::uint8_t { kFresh, kAsking, kHeld, kReady };
   enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus };
 
-  void Reset(Connection& connection);
+  void Reset(Client& client);
   void BecomeReady();
   // Turns the verdict into fields and body: while what it points to lives.
   void TakeVerdict();
@@ -72,7 +84,7 @@ class Exchange final : public service::DecideCall {
   ExchangePool& pool_;
   net::Timer hold_;  // While a shaped answer waits.
 
-  Connection* connection_ = nullptr;  // None: abandoned.
+  Client* client_ = nullptr;  // None: abandoned.
   State state_ = State::kFresh;
   Kind kind_ = Kind::kPrepared;
   bool keep_alive_ = true;
