@@ -1,6 +1,7 @@
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
 
 #include "net/transport.h"
@@ -9,6 +10,7 @@ namespace sluice::net {
 namespace {
 
 using boost::asio::ip::tcp;
+using Local = boost::asio::local::stream_protocol;
 
 std::string PeerOf(const tcp::socket& socket) {
   boost::system::error_code error;
@@ -23,14 +25,24 @@ std::string PeerOf(const tcp::socket& socket) {
   return address.to_string();
 }
 
+std::string PeerOf(const Local::socket& /*socket*/) {
+  return "unix";
+}
+
+void SwitchOffDelay(tcp::socket& socket) {
+  boost::system::error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+}
+void SwitchOffDelay(Local::socket& /*socket*/) {}
+
 // Asio keeps the memory of completion handlers and uses it again, so a turn allocates
 // nothing once warm.
-class TcpTransport final : public Transport {
+template <class Socket>
+class SocketTransport final : public Transport {
  public:
-  TcpTransport(tcp::socket socket, ConnectionPlace place)
+  SocketTransport(Socket socket, ConnectionPlace place)
       : place_(std::move(place)), socket_(std::move(socket)), peer_address_(PeerOf(socket_)) {
-    boost::system::error_code ignored;
-    socket_.set_option(tcp::no_delay(true), ignored);
+    SwitchOffDelay(socket_);
   }
 
   void Read(std::span<char> into, std::shared_ptr<TransportUser> user) override {
@@ -49,7 +61,7 @@ class TcpTransport final : public Transport {
 
   void ShutdownWrite() noexcept override {
     boost::system::error_code ignored;
-    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    socket_.shutdown(Socket::shutdown_send, ignored);
   }
 
   void Close() noexcept override {
@@ -61,14 +73,18 @@ class TcpTransport final : public Transport {
 
  private:
   ConnectionPlace place_;
-  tcp::socket socket_;
+  Socket socket_;
   std::string peer_address_;
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> MakeTcpTransport(tcp::socket socket, ConnectionPlace place) {
-  return std::make_unique<TcpTransport>(std::move(socket), std::move(place));
+  return std::make_unique<SocketTransport<tcp::socket>>(std::move(socket), std::move(place));
+}
+
+std::unique_ptr<Transport> MakeUnixTransport(Local::socket socket) {
+  return std::make_unique<SocketTransport<Local::socket>>(std::move(socket), ConnectionPlace());
 }
 
 }  // namespace sluice::net

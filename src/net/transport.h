@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/system/error_code.hpp>
 
 #include "net/connection_limit.h"
@@ -57,5 +58,8 @@ class Transport {
 // with the transport.
 [[nodiscard]] std::unique_ptr<Transport> MakeTcpTransport(boost::asio::ip::tcp::socket socket,
                                                           ConnectionPlace place = {});
+// Over a Unix socket. Its peer's address is "unix".
+[[nodiscard]] std::unique_ptr<Transport> MakeUnixTransport(
+    boost::asio::local::stream_protocol::socket socket);
 
 }  // namespace sluice::net
