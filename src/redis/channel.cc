@@ -1,0 +1,534 @@
+#include "redis/channel.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "redis/reply_reader.h"
+#include "wire/resp_writer.h"
+
+namespace sluice::redis {
+
+namespace {
+
+using store::StoreError;
+using wire::RespType;
+
+constexpr std::uint8_t kMostAttempts = 5;
+constexpr Duration kGreetingTimeout = std::chrono::seconds(1);
+constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
+
+std::string_view FirstWord(std::string_view text) {
+  return text.substr(0, text.find(' '));
+}
+
+bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+Channel::Channel(const ChannelSettings& settings, const base::Clock& clock, RedisMetrics& metrics,
+                 OnEvent on_event, std::uint64_t seed)
+    : settings_(settings),
+      clock_(clock),
+      metrics_(metrics),
+      on_event_(std::move(on_event)),
+      random_(static_cast<std::minstd_rand::result_type>(seed)) {}
+
+Channel::~Channel() {
+  for (std::deque<Command>* queue : {&in_flight_, &waiting_}) {
+    for (const Command& command : std::exchange(*queue, {})) {
+      Answer(command, StoreError::kUnavailable, RedisCount::kLost);
+    }
+  }
+  if (state_ == State::kUp) {
+    metrics_.AddUp(-1);
+  }
+  CloseBreaker();
+}
+
+void Channel::Check(store::CheckCall& call, Time now) {
+  Send(Kind::kCheck, call, now);
+}
+void Channel::Refund(store::RefundCall& call, Time now) {
+  Send(Kind::kRefund, call, now);
+}
+void Channel::Reset(store::ResetCall& call, Time now) {
+  Send(Kind::kReset, call, now);
+}
+void Channel::Release(store::HoldCall& call, Time now) {
+  Send(Kind::kRelease, call, now);
+}
+
+void Channel::Send(Kind kind, store::StoreCall& call, Time now) {
+  Command command{.kind = kind, .call = &call};
+  command.deadline = std::min(call.deadline, now + settings_.deadline);
+  const bool may_come = state_ != State::kDown || redial_at_ < command.deadline;
+  if (open_ || command.deadline <= now) {
+    Answer(command, StoreError::kDidNotRun, RedisCount::kRefused);
+  } else if (state_ == State::kUp && in_flight_.size() < settings_.most_in_flight) {
+    Watch(command.deadline);
+    Write(std::move(command));
+  } else if (state_ != State::kUp && may_come && waiting_.size() < settings_.most_waiting) {
+    Watch(command.deadline);
+    waiting_.push_back(std::move(command));
+  } else {
+    Answer(command, StoreError::kDidNotRun, RedisCount::kRefused);
+  }
+}
+
+Judged Channel::JudgedNow(const Command& command) const {
+  if (command.by_reply) {
+    return {.by_server = !settings_.by_given_clock, .now = command.call->now};
+  }
+  return {.by_server = !settings_.by_given_clock, .now = clock_.Read().wall};
+}
+
+void Channel::Write(Command command) {
+  const Judged judged = JudgedNow(command);
+  written_.clear();
+  switch (command.kind) {
+    case Kind::kCheck:
+      command.script = AppendCheck(static_cast<store::CheckCall&>(*command.call), judged, written_);
+      EnsureLoaded(command.script);
+      break;
+    case Kind::kRefund:
+      command.script = ScriptId::kRefund;
+      EnsureLoaded(command.script);
+      AppendRefund(static_cast<store::RefundCall&>(*command.call), judged, written_);
+      break;
+    case Kind::kRelease:
+      command.script = ScriptId::kRelease;
+      EnsureLoaded(command.script);
+      AppendRelease(static_cast<store::HoldCall&>(*command.call), judged, written_);
+      break;
+    default:
+      AppendReset(static_cast<store::ResetCall&>(*command.call), written_);
+      break;
+  }
+  output_ += written_;
+  in_flight_.push_back(std::move(command));
+  ++unsent_;
+}
+
+void Channel::WriteOwn(Kind kind, std::initializer_list<std::string_view> args) {
+  wire::AppendRespCommand(std::span(args.begin(), args.size()), output_);
+  in_flight_.push_back(Command{.kind = kind});
+  ++unsent_;
+}
+
+// Sent once on every connection, before its first use: then NOSCRIPT comes only after SCRIPT FLUSH.
+void Channel::EnsureLoaded(ScriptId script) {
+  const auto i = static_cast<std::size_t>(script);
+  if (loaded_[i]) {
+    return;
+  }
+  AppendScriptLoad(script, output_);
+  in_flight_.push_back(Command{.kind = Kind::kLoad, .script = script});
+  ++unsent_;
+  loaded_[i] = true;
+  ++loads_in_flight_[i];
+  metrics_.Count(RedisCount::kScriptLoads);
+}
+
+void Channel::Watch(Time deadline) {
+  deadline_at_ = std::min(deadline_at_, deadline);
+}
+
+void Channel::TakeOutput(std::string& out) {
+  out.clear();
+  std::swap(out, output_);
+  unsent_ = 0;
+}
+
+void Channel::OnConnected(const Credentials& credentials, Time now) {
+  state_ = State::kGreeting;
+  parser_ = wire::RespReplyParser();
+  close_why_.clear();
+  loaded_.fill(false);
+  loads_in_flight_.fill(0);
+  greeted_by_ = now + kGreetingTimeout;
+  if (!credentials.username.empty()) {
+    WriteOwn(Kind::kAuth, {"AUTH", credentials.username, credentials.password});
+  } else if (!credentials.password.empty()) {
+    WriteOwn(Kind::kAuth, {"AUTH", credentials.password});
+  }
+  if (settings_.database != 0) {
+    WriteOwn(Kind::kSelect, {"SELECT", std::to_string(settings_.database)});
+  }
+  WriteOwn(Kind::kName, {"CLIENT", "SETNAME", "sluice"});
+  WriteOwn(Kind::kHello, {"PING"});
+}
+
+void Channel::OnLost(std::string_view why, Time now) {
+  const bool was_up = state_ == State::kUp || state_ == State::kLeaving;
+  if (state_ == State::kUp) {
+    metrics_.AddUp(-1);
+  }
+  state_ = State::kDown;
+  close_why_.clear();
+  output_.clear();
+  greeted_by_ = probe_at_ = Time::max();
+  probing_ = false;
+
+  std::vector<Command> lost;
+  while (!in_flight_.empty()) {
+    Command command = std::move(in_flight_.back());
+    in_flight_.pop_back();
+    const bool did_not_run = unsent_ > 0;
+    unsent_ -= did_not_run ? 1 : 0;
+    if (command.call == nullptr) {
+      continue;
+    }
+    if (did_not_run) {
+      waiting_.push_front(std::move(command));
+    } else {
+      lost.push_back(std::move(command));
+    }
+  }
+  std::ranges::reverse(lost);
+
+  // At once after a connection that served; else slower each time, also where a replica sends its
+  // callers away.
+  const Duration pause = was_up && failed_dials_ == 0
+                             ? settings_.first_pause / 4
+                             : std::min(settings_.longest_pause,
+                                        settings_.first_pause * (1 << std::min(failed_dials_, 8)));
+  redial_at_ = now + Jittered(pause);
+  if (was_up || failed_dials_ == 0) {
+    was_lost_ = true;
+    on_event_(false, fmt::format("Redis is away: {}", why));
+  }
+  ++failed_dials_;
+  std::vector<Command> refused;
+  if (!was_up) {
+    refused.assign(std::make_move_iterator(waiting_.begin()),
+                   std::make_move_iterator(waiting_.end()));
+    waiting_.clear();
+  }
+  AnswerAll(lost, StoreError::kUnavailable, RedisCount::kLost);
+  AnswerAll(refused, StoreError::kDidNotRun, RedisCount::kRefused);
+}
+
+void Channel::OnInput(std::string_view bytes, Time now) {
+  parser_.Append(bytes);
+  while (close_why_.empty()) {
+    switch (parser_.Next()) {
+      case wire::RespReplyParser::Event::kNeedMore:
+        if (state_ == State::kLeaving && in_flight_.empty()) {
+          close_why_ = "it is not the server to ask";
+        }
+        return;
+      case wire::RespReplyParser::Event::kError:
+        close_why_ = fmt::format("what it sent is no reply: {}", parser_.error());
+        return;
+      case wire::RespReplyParser::Event::kReply:
+        break;
+    }
+    if (parser_.reply()[0].type == RespType::kPush) {
+      continue;
+    }
+    if (in_flight_.size() <= unsent_) {
+      close_why_ = "it replied to what nobody asked";
+      return;
+    }
+    Command command = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    OnReply(std::move(command), parser_.reply(), now);
+  }
+}
+
+void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Time now) {
+  const wire::RespNode& head = reply[0];
+  const bool failed = head.type == RespType::kError || head.type == RespType::kBulkError;
+  switch (command.kind) {
+    case Kind::kAuth:
+    case Kind::kSelect:
+    case Kind::kName:
+    case Kind::kHello:
+      OnGreeted(command, head, now);
+      return;
+    case Kind::kProbe:
+      probing_ = false;
+      if (failed) {
+        probe_at_ = now + Jittered(settings_.cool_down);
+      } else {
+        CloseBreaker();
+        on_event_(true, "Redis answers again");
+      }
+      return;
+    case Kind::kLoad: {
+      const auto i = static_cast<std::size_t>(command.script);
+      --loads_in_flight_[i];
+      if (failed) {
+        loaded_[i] = false;
+        ReportError(head.text, now);
+      }
+      return;
+    }
+    case Kind::kUndo:
+      return;
+    case Kind::kCheck:
+    case Kind::kRefund:
+    case Kind::kReset:
+    case Kind::kRelease:
+      if (failed) {
+        OnError(std::move(command), head.text, now);
+      } else {
+        OnCallReply(std::move(command), reply, now);
+      }
+      return;
+  }
+}
+
+void Channel::OnGreeted(const Command& command, const wire::RespNode& reply, Time now) {
+  if (command.kind == Kind::kName) {
+    return;  // A name is a courtesy, which an ACL may forbid.
+  }
+  if (reply.type == RespType::kError) {
+    close_why_ = command.kind == Kind::kAuth
+                     ? fmt::format("it refuses the password: {}", reply.text)
+                     : std::string(reply.text);
+  } else if (command.kind == Kind::kHello) {
+    BecomeUp(now);
+  }
+}
+
+void Channel::BecomeUp(Time now) {
+  state_ = State::kUp;
+  greeted_by_ = Time::max();
+  CloseBreaker();
+  metrics_.AddUp(1);
+  metrics_.Count(RedisCount::kConnects);
+  if (was_lost_) {
+    was_lost_ = false;
+    on_event_(true, "Redis is there");
+  }
+  for (Command& command : std::exchange(waiting_, {})) {
+    if (command.deadline > now) {
+      Write(std::move(command));
+    } else {
+      waiting_.push_back(std::move(command));  // ExpireCalls() is due.
+    }
+  }
+}
+
+void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now) {
+  failures_ = 0;
+  failed_dials_ = 0;
+  if (command.call == nullptr) {
+    SendBack(command, reply);
+    return;
+  }
+  if (command.kind == Kind::kReset) {
+    Answer(command, StoreError::kNone, RedisCount::kAnswered);
+    return;
+  }
+  if (command.kind != Kind::kCheck) {
+    const bool read = ReadTime(reply, command.call->now);
+    StoreError error = read ? StoreError::kNone : StoreError::kUnavailable;
+    if (read && command.kind == Kind::kRelease) {
+      error =
+          reply.size() == 3 && reply[2].integer == 1 ? StoreError::kNone : StoreError::kNotFound;
+    }
+    Answer(command, error, read ? RedisCount::kAnswered : RedisCount::kFailed);
+    return;
+  }
+  switch (ReadCheckReply(reply, static_cast<store::CheckCall&>(*command.call))) {
+    case CheckReply::kAnswered:
+      Answer(command, StoreError::kNone, RedisCount::kAnswered);
+      return;
+    case CheckReply::kAgain:
+      command.by_reply = true;
+      if (++command.attempts < kMostAttempts) {
+        Write(std::move(command));
+      } else {
+        Answer(command, StoreError::kDidNotRun, RedisCount::kFailed);
+      }
+      return;
+    case CheckReply::kMalformed:
+      ReportError("a script replied with something else than its numbers", now);
+      Answer(command, StoreError::kUnavailable, RedisCount::kFailed);
+      return;
+  }
+}
+
+void Channel::OnError(Command command, std::string_view text, Time now) {
+  const std::string_view word = FirstWord(text);
+  const bool wanted = command.call != nullptr;
+  if (word == "NOSCRIPT") {
+    const auto i = static_cast<std::size_t>(command.script);
+    if (loads_in_flight_[i] == 0) {
+      loaded_[i] = false;
+    }
+    if (wanted && ++command.attempts < kMostAttempts && state_ == State::kUp) {
+      Write(std::move(command));
+      return;
+    }
+  }
+  if (IsOneOf(word, {"READONLY", "LOADING", "MASTERDOWN"})) {
+    if (state_ == State::kUp) {
+      state_ = State::kLeaving;
+      metrics_.AddUp(-1);
+      greeted_by_ = now + kGreetingTimeout;  // For the replies that are under way.
+    }
+    ReportError(text, now);
+    if (wanted) {  // Until its deadline.
+      waiting_.push_back(std::move(command));
+      return;
+    }
+  }
+  ReportError(text, now);
+  const bool ran = !IsOneOf(word, {"NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "OOM",
+                                   "MISCONF", "NOREPLICAS", "BUSY", "NOAUTH", "NOPERM", "WRONGTYPE",
+                                   "CLUSTERDOWN", "TRYAGAIN", "CROSSSLOT", "MOVED", "ASK"});
+  Answer(command, ran ? StoreError::kUnavailable : StoreError::kDidNotRun, RedisCount::kFailed);
+}
+
+// A charge whose sender got another answer long ago is nobody's: it goes back, as far as it still
+// can be told apart from what others used since.
+void Channel::SendBack(const Command& command, std::span<const wire::RespNode> reply) {
+  for (const std::size_t i : ChargedIn(reply)) {
+    if (i >= command.undo.size() || state_ != State::kUp) {
+      continue;
+    }
+    EnsureLoaded(ScriptId::kRefund);
+    EnsureLoaded(ScriptId::kRelease);
+    output_ += command.undo[i];
+    in_flight_.push_back(Command{.kind = Kind::kUndo});
+    ++unsent_;
+    metrics_.Count(RedisCount::kLateCharges);
+  }
+}
+
+Channel::Time Channel::NextWake() const {
+  Time next = std::min({deadline_at_, greeted_by_, probe_at_});
+  if (state_ == State::kDown) {
+    next = std::min(next, redial_at_);
+  }
+  return next;
+}
+
+void Channel::OnWake(Time now) {
+  if (now >= greeted_by_) {
+    greeted_by_ = Time::max();
+    close_why_ = "it accepts connections and does not answer";
+  }
+  if (now >= probe_at_) {
+    probe_at_ = Time::max();
+    if (probing_) {
+      close_why_ = "it does not answer";
+    } else if (state_ == State::kUp) {
+      probing_ = true;
+      probe_at_ = now + settings_.probe_timeout;
+      WriteOwn(Kind::kProbe, {"PING"});
+    }
+  }
+  if (now >= deadline_at_) {
+    ExpireCalls(now);
+  }
+}
+
+void Channel::ExpireCalls(Time now) {
+  deadline_at_ = Time::max();
+  std::vector<Command> expired;
+  for (Command& command : in_flight_) {
+    if (command.call == nullptr) {
+      continue;
+    }
+    if (command.deadline > now) {
+      Watch(command.deadline);
+      continue;
+    }
+    Abandon(command);
+    expired.push_back(Command{.kind = command.kind, .call = command.call});
+    command.call = nullptr;
+  }
+  std::vector<Command> unsent;
+  std::deque<Command> left;
+  for (Command& command : waiting_) {
+    if (command.deadline > now) {
+      Watch(command.deadline);
+      left.push_back(std::move(command));
+    } else {
+      unsent.push_back(std::move(command));
+    }
+  }
+  waiting_ = std::move(left);
+  for (std::size_t i = 0; i < expired.size() + unsent.size(); ++i) {
+    CountFailure(now);
+  }
+  AnswerAll(expired, StoreError::kUnavailable, RedisCount::kTimedOut);
+  AnswerAll(unsent, StoreError::kDidNotRun, RedisCount::kTimedOut);
+}
+
+// While its sender is still there: what would take back what it may yet be charged.
+void Channel::Abandon(Command& command) {
+  if (command.kind != Kind::kCheck) {
+    return;
+  }
+  const auto& call = static_cast<const store::CheckCall&>(*command.call);
+  if (call.peek) {
+    return;
+  }
+  const Judged judged = JudgedNow(command);
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    if (IsAsked(call.checks[i])) {
+      AppendUndo(call, i, judged, command.undo.emplace_back());
+    }
+  }
+}
+
+void Channel::CountFailure(Time now) {
+  if (++failures_ < settings_.breaker_failures || open_) {
+    return;
+  }
+  open_ = true;
+  metrics_.AddOpen(1);
+  probe_at_ = now + Jittered(settings_.cool_down);
+  on_event_(false, fmt::format("Redis did not answer {} calls in a row: it is left alone until it "
+                               "answers a PING",
+                               failures_));
+}
+
+void Channel::CloseBreaker() {
+  failures_ = 0;
+  if (open_) {
+    open_ = false;
+    metrics_.AddOpen(-1);
+  }
+  probe_at_ = Time::max();
+  probing_ = false;
+}
+
+void Channel::Answer(const Command& command, StoreError error, RedisCount count) {
+  if (command.call == nullptr) {
+    return;
+  }
+  metrics_.Count(count);
+  command.call->error = error;
+  command.call->OnAnswered();
+}
+
+void Channel::AnswerAll(std::vector<Command>& commands, StoreError error, RedisCount count) {
+  for (const Command& command : commands) {
+    Answer(command, error, count);
+  }
+}
+
+Duration Channel::Jittered(Duration pause) {
+  return Duration(
+      std::uniform_int_distribution<Duration::rep>(pause.count() / 2, pause.count())(random_));
+}
+
+void Channel::ReportError(std::string_view text, Time now) {
+  if (now >= report_errors_at_) {
+    report_errors_at_ = now + kReportErrorsEvery;
+    on_event_(false, fmt::format("Redis refuses: {}", text));
+  }
+}
+
+}  // namespace sluice::redis

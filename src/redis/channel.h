@@ -1,0 +1,189 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/time.h"
+
+#include "base/clock.h"
+#include "redis/command_writer.h"
+#include "redis/redis_metrics.h"
+#include "redis/scripts.h"
+#include "store/key_store.h"
+#include "wire/resp_reply_parser.h"
+
+namespace sluice::redis {
+
+struct ChannelSettings {
+  Duration deadline = std::chrono::milliseconds(10);  // Of a call; its own may be earlier.
+  std::size_t most_in_flight = 4096;                  // Sent and not answered.
+  std::size_t most_waiting = 4096;                    // For a connection.
+  // This many calls in a row without an answer in time open the breaker: then nothing is asked
+  // until a PING is answered, the first of which is sent after `cool_down`.
+  int breaker_failures = 5;
+  Duration cool_down = std::chrono::milliseconds(200);
+  Duration probe_timeout = std::chrono::seconds(1);  // Then the connection is given up.
+  // Between attempts to connect, doubled each time. All pauses are drawn from half of theirs up.
+  Duration first_pause = std::chrono::milliseconds(50);
+  Duration longest_pause = std::chrono::milliseconds(500);
+  int database = 0;
+  // Judge by the node's clock, and let keys live for ever: for playing histories.
+  bool by_given_clock = false;
+};
+
+struct Credentials {
+  std::string username{};  // "": the default user.
+  std::string password{};  // "": none is asked for.
+};
+
+// All that is between one loop and one Redis server, but the bytes' way there: which calls are
+// sent, in what order replies belong to them, when a call has waited long enough, when to connect
+// again, when to leave Redis alone. Without I/O and told the time, so that tests and simulations
+// run it as it is.
+//
+// Replies come in the order of commands. A call that is out of time is answered kUnavailable; its
+// reply still comes, and what it says was charged is sent back. Only what provably did not run is
+// sent again: what was not handed out yet, and what Redis refused with NOSCRIPT, READONLY, LOADING
+// or MASTERDOWN. One thread. Verbs may be called while an answer is being given.
+class Channel {
+ public:
+  using Time = store::StoreCall::Deadline;
+  // What an operator should know; `good`: that it is over.
+  using OnEvent = std::function<void(bool good, const std::string& text)>;
+
+  Channel(const ChannelSettings& settings, const base::Clock& clock, RedisMetrics& metrics,
+          OnEvent on_event, std::uint64_t seed);
+  // Answers every call that is left.
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // The verbs of a store, with checks of which at least one IsAsked().
+  void Check(store::CheckCall& call, Time now);
+  void Refund(store::RefundCall& call, Time now);
+  void Reset(store::ResetCall& call, Time now);
+  void Release(store::HoldCall& call, Time now);
+
+  // From here on: for whoever carries the bytes.
+
+  // Whether a connection is wanted now; then OnDialing(), and OnConnected() or OnLost().
+  [[nodiscard]] bool WantsDial(Time now) const {
+    return state_ == State::kDown && now >= redial_at_;
+  }
+  void OnDialing() { state_ = State::kDialing; }
+  void OnConnected(const Credentials& credentials, Time now);
+  // The connection ended, or there was none to be had.
+  void OnLost(std::string_view why, Time now);
+  // Whether the connection is to be closed, and why; then OnLost().
+  [[nodiscard]] bool WantsClose() const { return !close_why_.empty(); }
+  [[nodiscard]] const std::string& close_why() const { return close_why_; }
+
+  void OnInput(std::string_view bytes, Time now);
+  [[nodiscard]] bool HasOutput() const { return !output_.empty(); }
+  // Swaps what is to be sent into `out`, which is emptied first. It counts as sent.
+  void TakeOutput(std::string& out);
+
+  // When OnWake() is due; max() where nothing is.
+  [[nodiscard]] Time NextWake() const;
+  void OnWake(Time now);
+
+  [[nodiscard]] bool up() const { return state_ == State::kUp; }
+  [[nodiscard]] bool breaker_open() const { return open_; }
+  // Nothing is under way.
+  [[nodiscard]] bool idle() const { return in_flight_.empty() && waiting_.empty(); }
+
+ private:
+  enum class State : std::uint8_t {
+    kDown,
+    kDialing,
+    kGreeting,
+    kUp,
+    kLeaving,  // The server is not the one to ask: its replies are read, then it is left.
+  };
+  enum class Kind : std::uint8_t {
+    kCheck,
+    kRefund,
+    kReset,
+    kRelease,
+    kAuth,
+    kSelect,
+    kName,
+    kHello,  // The PING that ends the greeting.
+    kProbe,
+    kLoad,
+    kUndo,
+  };
+  struct Command {
+    Kind kind = Kind::kCheck;
+    ScriptId script = ScriptId::kRequest;
+    std::uint8_t attempts = 0;
+    bool by_reply = false;             // Judge calendars by the time in call->now.
+    store::StoreCall* call = nullptr;  // nullptr once nobody waits for it.
+    Time deadline = Time::max();
+    // Of a check that nobody waits for: by the number of its check, what takes it back.
+    std::vector<std::string> undo{};
+  };
+
+  void Send(Kind kind, store::StoreCall& call, Time now);
+  void Write(Command command);
+  void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
+  void EnsureLoaded(ScriptId script);
+  [[nodiscard]] Judged JudgedNow(const Command& command) const;
+  void Watch(Time deadline);
+
+  void OnReply(Command command, std::span<const wire::RespNode> reply, Time now);
+  void OnGreeted(const Command& command, const wire::RespNode& reply, Time now);
+  void OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now);
+  void OnError(Command command, std::string_view text, Time now);
+  void SendBack(const Command& command, std::span<const wire::RespNode> reply);
+  void BecomeUp(Time now);
+
+  void ExpireCalls(Time now);
+  void Abandon(Command& command);
+  void CountFailure(Time now);
+  void CloseBreaker();
+  void Answer(const Command& command, store::StoreError error, RedisCount count);
+  void AnswerAll(std::vector<Command>& commands, store::StoreError error, RedisCount count);
+  [[nodiscard]] Duration Jittered(Duration pause);
+  void ReportError(std::string_view text, Time now);
+
+  const ChannelSettings settings_;
+  const base::Clock& clock_;
+  RedisMetrics& metrics_;
+  const OnEvent on_event_;
+  std::minstd_rand random_;
+
+  State state_ = State::kDown;
+  wire::RespReplyParser parser_;
+  std::string output_;
+  std::string written_;            // Room for one command: its script may have to go before it.
+  std::deque<Command> in_flight_;  // In the order of their replies.
+  std::size_t unsent_ = 0;         // Of in_flight_, the last: still in output_.
+  std::deque<Command> waiting_;    // Not written yet.
+  std::array<bool, kScriptCount> loaded_{};  // On this connection, as far as is known.
+  std::array<int, kScriptCount> loads_in_flight_{};
+  std::string close_why_;
+
+  int failures_ = 0;  // In a row.
+  bool open_ = false;
+  bool probing_ = false;
+  bool was_lost_ = true;  // Said so; say when it is over.
+  int failed_dials_ = 0;  // Connections in a row that answered no call.
+  Time redial_at_ = Time::min();
+  Time deadline_at_ = Time::max();  // No call's is earlier.
+  Time probe_at_ = Time::max();     // When to send one, or to give up waiting for it.
+  Time greeted_by_ = Time::max();
+  Time report_errors_at_ = Time::min();
+};
+
+}  // namespace sluice::redis

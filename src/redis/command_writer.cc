@@ -1,0 +1,293 @@
+#include "redis/command_writer.h"
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "core/calendar.h"
+#include "core/wide.h"
+#include "redis/key_text.h"
+#include "store/table_core.h"
+
+namespace sluice::redis {
+
+namespace {
+
+using core::Algorithm;
+using core::Quota;
+using store::Check;
+
+constexpr std::int64_t kNsPerUs = 1000;
+
+std::int64_t InUs(std::int64_t ns) {
+  return ns / kNsPerUs - (ns % kNsPerUs < 0 ? 1 : 0);
+}
+std::int64_t InUs(WallInstant instant) {
+  return InUs(instant.time_since_epoch().count());
+}
+
+// "$3\r\n123\r\n" and so on, straight into the bytes to be sent.
+class Args {
+ public:
+  Args(std::string& out, std::size_t count) : out_(out) {
+    Head('*', static_cast<std::int64_t>(count));
+  }
+  void Put(std::string_view bytes) {
+    Head('$', static_cast<std::int64_t>(bytes.size()));
+    out_ += bytes;
+    out_ += "\r\n";
+  }
+  void Put(std::int64_t number) {
+    std::array<char, 24> text;  // NOLINT: to_chars writes it.
+    const char* const end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    Put(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
+  }
+  void PutFlag(bool flag) { Put(flag ? std::string_view("1") : std::string_view("0")); }
+  void PutKey(std::string_view rule, const core::KeyView& key, const Quota& quota) {
+    // Written once, behind the widest head that its size may need, and the head then before it.
+    const std::size_t at = out_.size();
+    AppendKeyText(rule, key, quota, out_);
+    std::array<char, 24> head;  // NOLINT: to_chars writes it.
+    head[0] = '$';
+    char* end = std::to_chars(head.data() + 1, head.data() + 20, out_.size() - at).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    out_.insert(at, head.data(), static_cast<std::size_t>(end - head.data()));
+    out_ += "\r\n";
+  }
+  void PutKeys(const core::KeyView& key, const Quota& quota) {
+    PutKey(key.rule, key, quota);
+    if (!key.formerly.empty()) {
+      PutKey(key.formerly, key, quota);
+    }
+  }
+
+ private:
+  void Head(char mark, std::int64_t number) {
+    std::array<char, 24> text;  // NOLINT: to_chars writes it.
+    out_ += mark;
+    out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+    out_ += "\r\n";
+  }
+
+  std::string& out_;
+};
+
+std::size_t KeysOf(const core::KeyView& key) {
+  return key.formerly.empty() ? 1 : 2;
+}
+
+ScriptId ScriptFor(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kFixedWindow:
+      return ScriptId::kFixedWindow;
+    case Algorithm::kSlidingWindowLog:
+      return ScriptId::kSlidingWindowLog;
+    case Algorithm::kSlidingWindowCounter:
+      return ScriptId::kSlidingWindowCounter;
+    case Algorithm::kSlidingWindow:
+      return ScriptId::kSlidingWindow;
+    case Algorithm::kConcurrency:
+      return ScriptId::kConcurrency;
+    case Algorithm::kTokenBucket:
+    case Algorithm::kGcra:
+    case Algorithm::kLeakyBucket:
+    case Algorithm::kThrottle:  // RedisStore has refused it.
+      break;
+  }
+  return ScriptId::kBucket;
+}
+
+void BeginScript(Args& args, ScriptId script, std::size_t keys) {
+  args.Put("EVALSHA");
+  args.Put(ScriptOf(script).sha1);
+  args.Put(static_cast<std::int64_t>(keys));
+}
+
+void PutTime(Args& args, const Judged& judged) {
+  if (judged.by_server) {
+    args.Put("");
+  } else {
+    args.Put(InUs(judged.now));
+  }
+}
+
+// The four values of a quota, as the fragment of its algorithm wants them.
+void PutQuota(Args& args, const Quota& quota, const Judged& judged, store::HoldId hold) {
+  args.Put(quota.limit);
+  if (quota.calendar != nullptr) {
+    const core::Period now = quota.calendar->At(judged.now);
+    args.Put(InUs(now.begin));
+    args.Put(InUs(now.end));
+    args.Put(InUs(quota.calendar->At(now.end).end));
+    return;
+  }
+  args.Put(InUs(quota.window.count()));
+  if (core::IsBucket(quota.algorithm)) {
+    args.Put(quota.rate);
+    args.PutFlag(quota.shape);
+  } else if (quota.algorithm == Algorithm::kSlidingWindow) {
+    args.Put(quota.segments);
+    args.PutFlag(quota.strict);
+  } else if (quota.algorithm == Algorithm::kConcurrency) {
+    args.Put(quota.ceiling);
+    std::array<char, 24> text;  // NOLINT: to_chars writes it.
+    const char* const end = std::to_chars(text.data(), text.data() + text.size(), hold).ptr;
+    args.Put(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
+  } else {
+    args.PutFlag(false);
+    args.PutFlag(false);
+  }
+}
+
+// When what was charged at `charged` stops counting anyway: a refund comes too late then. As
+// the table has it (store/table_verbs.cc).
+std::int64_t UsedUntilUs(const Quota& quota, std::int64_t charged) {
+  const std::int64_t window = InUs(quota.window.count());
+  if (core::IsBucket(quota.algorithm)) {
+    if (quota.rate == 0) {
+      return std::int64_t{1} << 52U;
+    }
+    const core::U128 cap =
+        core::Multiply(static_cast<std::uint64_t>(quota.limit), static_cast<std::uint64_t>(window));
+    return charged + static_cast<std::int64_t>(
+                         core::FloorDivide(cap, static_cast<std::uint64_t>(quota.rate)));
+  }
+  if (quota.algorithm == Algorithm::kFixedWindow) {
+    if (quota.calendar != nullptr) {
+      return InUs(quota.calendar->At(WallInstant(Duration(charged * kNsPerUs))).end);
+    }
+    return charged + window - core::PastMultiple(charged, window);
+  }
+  return charged + window;
+}
+
+// Whether a receipt may be one of ours at all; then it fits 53 bits.
+bool IsPossible(const store::Receipt& receipt) {
+  constexpr std::int64_t kLatestNs = std::int64_t{8'000'000'000} * 1'000'000'000;
+  return receipt.nonce != 0 && receipt.charged_at_ns >= 0 && receipt.charged_at_ns < kLatestNs;
+}
+
+void PutRefund(Args& args, const core::KeyView& key, const Quota& quota, Units units,
+               const Judged& judged) {
+  BeginScript(args, ScriptId::kRefund, KeysOf(key));
+  args.PutKeys(key, quota);
+  PutTime(args, judged);
+  args.Put(ScriptOf(ScriptFor(quota.algorithm)).name);
+  args.Put(units);
+  PutQuota(args, quota, judged, 0);
+}
+
+void AppendReleaseOf(const core::KeyView& key, const Quota& quota, store::HoldId hold,
+                     const Judged& judged, std::string& out) {
+  Args args(out, 3 + KeysOf(key) + 2);
+  BeginScript(args, ScriptId::kRelease, KeysOf(key));
+  args.PutKeys(key, quota);
+  PutTime(args, judged);
+  args.Put(std::to_string(hold));
+}
+
+// The one check that is asked, if there is only one and it needs nothing but its own key.
+const Check* OnlyPlain(const store::CheckCall& call) {
+  const Check* only = nullptr;
+  for (const Check& check : call.checks) {
+    if (IsAsked(check)) {
+      if (only != nullptr) {
+        return nullptr;
+      }
+      only = &check;
+    }
+  }
+  return only != nullptr && only->key.formerly.empty() ? only : nullptr;
+}
+
+}  // namespace
+
+ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& out) {
+  std::size_t asked = 0;
+  std::size_t keys = 0;
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const Check& check = call.checks[i];
+    const bool holds = check.quota.algorithm == Algorithm::kConcurrency && IsAsked(check);
+    call.answers[i].hold = holds ? store::NextNonce() | 1U : 0;
+    if (IsAsked(check)) {
+      ++asked;
+      keys += KeysOf(check.key);
+    }
+  }
+  if (const Check* check = OnlyPlain(call)) {
+    const auto i = static_cast<std::size_t>(check - call.checks.data());
+    const ScriptId script = ScriptFor(check->quota.algorithm);
+    Args args(out, 3 + 1 + 7);
+    BeginScript(args, script, 1);
+    args.PutKey(check->key.rule, check->key, check->quota);
+    PutTime(args, judged);
+    args.PutFlag(call.peek);
+    args.Put(check->cost.units);
+    PutQuota(args, check->quota, judged, call.answers[i].hold);
+    return script;
+  }
+  Args args(out, 3 + keys + 2 + 8 * asked);
+  BeginScript(args, ScriptId::kRequest, keys);
+  for (const Check& check : call.checks) {
+    if (IsAsked(check)) {
+      args.PutKeys(check.key, check.quota);
+    }
+  }
+  PutTime(args, judged);
+  args.Put(call.peek ? "peek" : call.atomicity == store::Atomicity::kAll ? "all" : "each");
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const Check& check = call.checks[i];
+    if (IsAsked(check)) {
+      args.Put(ScriptOf(ScriptFor(check.quota.algorithm)).name);
+      args.PutFlag(!check.key.formerly.empty());
+      args.PutFlag(check.shadow);
+      args.Put(check.cost.units);
+      PutQuota(args, check.quota, judged, call.answers[i].hold);
+    }
+  }
+  return ScriptId::kRequest;
+}
+
+void AppendRefund(const store::RefundCall& call, const Judged& judged, std::string& out) {
+  const bool receipt = call.receipt != nullptr;
+  Args args(out, 3 + KeysOf(call.key) + 7 + (receipt ? 2 : 0));
+  PutRefund(args, call.key, call.quota, call.units, judged);
+  if (receipt) {
+    // What nobody can have been given has been charged after everything.
+    const std::int64_t charged =
+        IsPossible(*call.receipt) ? InUs(call.receipt->charged_at_ns) : std::int64_t{1} << 53U;
+    args.Put(charged);
+    args.Put(IsPossible(*call.receipt) ? UsedUntilUs(call.quota, charged) : 0);
+  }
+}
+
+void AppendRelease(const store::HoldCall& call, const Judged& judged, std::string& out) {
+  AppendReleaseOf(call.key, call.quota, call.hold, judged, out);
+}
+
+void AppendReset(const store::ResetCall& call, std::string& out) {
+  Args args(out, 1 + KeysOf(call.key));
+  args.Put("DEL");
+  args.PutKeys(call.key, call.quota);
+}
+
+void AppendScriptLoad(ScriptId script, std::string& out) {
+  Args args(out, 3);
+  args.Put("SCRIPT");
+  args.Put("LOAD");
+  args.Put(ScriptOf(script).text);
+}
+
+void AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judged,
+                std::string& out) {
+  const Check& check = call.checks[i];
+  if (check.quota.algorithm == Algorithm::kConcurrency) {
+    AppendReleaseOf(check.key, check.quota, call.answers[i].hold, judged, out);
+    return;
+  }
+  Args args(out, 3 + KeysOf(check.key) + 7);
+  PutRefund(args, check.key, check.quota, check.cost.units, judged);
+}
+
+}  // namespace sluice::redis

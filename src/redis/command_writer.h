@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sluice/time.h"
+
+#include "redis/scripts.h"
+#include "store/key_store.h"
+
+namespace sluice::redis {
+
+// By which clock a call is judged.
+struct Judged {
+  bool by_server = true;  // Redis's own TIME; else `now`: then its keys get no expiry.
+  WallInstant now{};      // by_server: a guess, to know which calendar periods to send along.
+};
+
+// Whether one check has to be asked of Redis; what is unlimited has not.
+[[nodiscard]] inline bool IsAsked(const store::Check& check) {
+  return !check.quota.unlimited;
+}
+
+// Each appends one command to `out`, as it goes over the wire. Any bytes may be in keys.
+
+// A call with at least one check that IsAsked(). Names the holds that it may be granted in its
+// answers; ReadCheckReply() takes those back that were not. Returns the script that it runs.
+ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& out);
+void AppendRefund(const store::RefundCall& call, const Judged& judged, std::string& out);
+void AppendRelease(const store::HoldCall& call, const Judged& judged, std::string& out);
+void AppendReset(const store::ResetCall& call, std::string& out);
+void AppendScriptLoad(ScriptId script, std::string& out);
+
+// What takes back check `i` of a call that was sent, should it turn out to have been charged
+// after its sender got another answer: a clamped refund, or the release of its hold.
+void AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judged,
+                std::string& out);
+
+}  // namespace sluice::redis

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/key.h"
+#include "core/quota.h"
+
+namespace sluice::redis {
+
+// Appends the name of a key in Redis: "sl1:{3f9a0c12}:api_rate:gcra,60000:user_id=u_42", that is
+// version, tag, rule, shape, and the key's attributes.
+//
+// The tag is what Redis Cluster places keys by: a hash of the first attribute's type and value,
+// so that all rules' keys of one user share a slot; of the rule where there is no attribute. The
+// shape is what must stay the same for state to mean the same, windows in milliseconds. Of the
+// attributes "=" stands before a text and "~" before an address; what could be mistaken, or not
+// typed in redis-cli, is %XX. Where they take more than kLongestPlainText bytes, "#" and the
+// first 32 hex digits of their SHA-256 stand instead.
+//
+// Every node must make the same name of the same key: any change is a new version.
+void AppendKeyText(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
+                   std::string& out);
+
+inline constexpr std::size_t kLongestPlainText = 128;
+
+}  // namespace sluice::redis

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "telemetry/counter.h"
+#include "telemetry/registry.h"
+
+namespace sluice::redis {
+
+// What became of the calls to Redis and of the connections to it.
+enum class RedisCount : std::uint8_t {
+  kAnswered,     // In time, by Redis.
+  kTimedOut,     // Not answered by their deadline.
+  kRefused,      // Not sent: no connection, the breaker open, or too many under way.
+  kFailed,       // Answered with an error.
+  kLost,         // Under way when their connection ended.
+  kLateCharges,  // Charged after their sender had another answer; sent back.
+  kConnects,
+  kScriptLoads,
+};
+
+// Shared by all channels of a store. Any thread.
+class RedisMetrics final : public telemetry::Source {
+ public:
+  void Count(RedisCount what) noexcept { counts_.Add(static_cast<std::size_t>(what)); }
+  [[nodiscard]] std::uint64_t Read(RedisCount what) const noexcept {
+    return counts_.Read(static_cast<std::size_t>(what));
+  }
+  void AddUp(int by) noexcept { up_.fetch_add(by, std::memory_order_relaxed); }
+  void AddOpen(int by) noexcept { open_.fetch_add(by, std::memory_order_relaxed); }
+
+  void Write(telemetry::Exposition& out) const override;
+
+ private:
+  telemetry::CounterGroup counts_;
+  std::atomic<int> up_{0};    // Connections in use.
+  std::atomic<int> open_{0};  // Breakers that are open.
+};
+
+}  // namespace sluice::redis

@@ -1,0 +1,138 @@
+#include "redis/redis_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "redis/reply_reader.h"
+
+namespace sluice::redis {
+
+namespace {
+
+// throttle has no script: its door keeps its state in the table.
+bool IsSupported(const core::Quota& quota) {
+  return quota.algorithm != core::Algorithm::kThrottle;
+}
+
+}  // namespace
+
+RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel::OnEvent on_event)
+    : settings_(std::move(settings)), clock_(clock), on_event_(std::move(on_event)) {}
+
+RedisStore::~RedisStore() {
+  for (const std::atomic<Link*>& link : links_) {
+    SLUICE_ASSERT(link.load(std::memory_order_relaxed) == nullptr);
+  }
+}
+
+RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
+    : store_(store), link_(loop, store.settings_, store.clock_, store.metrics_, store.on_event_) {
+  const std::lock_guard lock(store_.attaching_);
+  const auto free = std::ranges::find_if(store_.links_, [](const std::atomic<Link*>& link) {
+    return link.load(std::memory_order_relaxed) == nullptr;
+  });
+  SLUICE_ASSERT(free != store_.links_.end());
+  place_ = static_cast<std::size_t>(free - store_.links_.begin());
+  free->store(&link_, std::memory_order_release);
+  store_.places_.store(std::max(store_.places_.load(std::memory_order_relaxed), place_ + 1),
+                       std::memory_order_release);
+}
+
+RedisStore::Attachment::~Attachment() {
+  store_.links_[place_].store(nullptr, std::memory_order_release);
+}
+
+// A link is used by the thread that makes and destroys it, or before its loop runs and after: who
+// finds its own here finds it alive.
+Link* RedisStore::OwnLink() const {
+  const std::size_t places = places_.load(std::memory_order_acquire);
+  Link* only = nullptr;
+  for (std::size_t i = 0; i < places; ++i) {
+    Link* const link = links_[i].load(std::memory_order_acquire);
+    if (link != nullptr && (places == 1 || link->RunsHere())) {
+      only = link;
+      break;
+    }
+  }
+  return only;
+}
+
+bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
+  SLUICE_ASSERT(call.answers.size() == call.checks.size());
+  call.error = store::StoreError::kNone;
+  std::ranges::fill(call.answers, store::CheckAnswer{});
+  if (call.checks.size() > store::kMaxChecksPerCall || call.idempotency != nullptr ||
+      !std::ranges::all_of(call.checks, IsSupported, &store::Check::quota)) {
+    call.error = store::StoreError::kUnsupported;
+    return false;
+  }
+  if (std::ranges::any_of(call.checks, IsAsked)) {
+    return true;
+  }
+  std::ranges::transform(call.checks, call.answers.begin(), UnlimitedAnswer);
+  call.now = clock.Read().wall;
+  return false;
+}
+
+void RedisStore::CheckMany(std::span<store::CheckCall* const> batch) {
+  Link* const link = OwnLink();
+  const Channel::Time now = std::chrono::steady_clock::now();
+  for (store::CheckCall* const call : batch) {
+    if (!Prepare(*call, clock_)) {
+      call->OnAnswered();
+    } else if (link == nullptr) {
+      call->error = store::StoreError::kDidNotRun;
+      call->OnAnswered();
+    } else {
+      link->channel().Check(*call, now);
+    }
+  }
+  if (link != nullptr) {
+    link->Kick();
+  }
+}
+
+template <class Call>
+void RedisStore::SendOne(Call& call, void (Channel::*verb)(Call&, Channel::Time)) {
+  Link* const link = OwnLink();
+  if (link == nullptr) {
+    call.error = store::StoreError::kDidNotRun;
+    call.OnAnswered();
+    return;
+  }
+  (link->channel().*verb)(call, std::chrono::steady_clock::now());
+  link->Kick();
+}
+
+void RedisStore::Refund(store::RefundCall& call) {
+  if (call.quota.algorithm == core::Algorithm::kConcurrency || !IsSupported(call.quota)) {
+    call.error = store::StoreError::kUnsupported;  // Holds are released, not refunded.
+    call.OnAnswered();
+  } else if (call.units <= 0 || call.quota.unlimited) {
+    call.error = store::StoreError::kNone;
+    call.OnAnswered();
+  } else {
+    SendOne(call, &Channel::Refund);
+  }
+}
+
+void RedisStore::Reset(store::ResetCall& call) {
+  if (IsSupported(call.quota)) {
+    SendOne(call, &Channel::Reset);
+  } else {
+    call.error = store::StoreError::kUnsupported;
+    call.OnAnswered();
+  }
+}
+
+void RedisStore::Release(store::HoldCall& call) {
+  if (call.quota.algorithm != core::Algorithm::kConcurrency) {
+    call.error = store::StoreError::kNotFound;
+    call.OnAnswered();
+  } else {
+    SendOne(call, &Channel::Release);
+  }
+}
+
+}  // namespace sluice::redis

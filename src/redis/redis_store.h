@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "net/event_loop.h"
+#include "redis/link.h"
+#include "redis/redis_metrics.h"
+#include "store/key_store.h"
+
+namespace sluice::redis {
+
+// Keys and their state in a Redis server, shared by every node that asks it. A call is one script
+// on the server, so that its checks are charged together or not at all; time is the server's.
+//
+// Verbs are called on a loop's thread and answered on it, later. Each loop has a link of its own,
+// made by Attach(). A call whose deadline passes is answered kUnavailable, and one that cannot be
+// sent kDidNotRun, at once.
+class RedisStore final : public store::KeyStore {
+ public:
+  // `clock` is asked for the node's idea of the time, which decides nothing but which calendar
+  // periods are sent along; with channel.by_given_clock it decides all. What operators should
+  // know goes to `on_event`, on any loop's thread.
+  RedisStore(RedisSettings settings, const base::Clock& clock, Channel::OnEvent on_event);
+  ~RedisStore() override;
+
+  // A loop's way to Redis, until it is destroyed, which answers what is under way. Made before the
+  // loop runs or on its thread, destroyed on its thread or after it ended, before loop and store.
+  class Attachment {
+   public:
+    Attachment(RedisStore& store, net::EventLoop& loop);
+    ~Attachment();
+    Attachment(const Attachment&) = delete;
+    Attachment& operator=(const Attachment&) = delete;
+
+    [[nodiscard]] Channel& channel() { return link_.channel(); }
+
+   private:
+    RedisStore& store_;
+    std::size_t place_ = 0;
+    Link link_;
+  };
+  [[nodiscard]] std::unique_ptr<Attachment> Attach(net::EventLoop& loop) {
+    return std::make_unique<Attachment>(*this, loop);
+  }
+
+  [[nodiscard]] const RedisMetrics& metrics() const { return metrics_; }
+
+  void CheckMany(std::span<store::CheckCall* const> batch) override;
+  void Refund(store::RefundCall& call) override;
+  void Reset(store::ResetCall& call) override;
+  void Release(store::HoldCall& call) override;
+
+ private:
+  // Of the calling thread; nullptr on a thread whose loop is not attached.
+  [[nodiscard]] Link* OwnLink() const;
+  // False if the call was answered: nothing to ask.
+  [[nodiscard]] static bool Prepare(store::CheckCall& call, const base::Clock& clock);
+  template <class Call>
+  void SendOne(Call& call, void (Channel::*verb)(Call&, Channel::Time));
+
+  static constexpr std::size_t kMostLoops = 256;
+
+  const RedisSettings settings_;
+  const base::Clock& clock_;
+  const Channel::OnEvent on_event_;
+  RedisMetrics metrics_;
+  std::mutex attaching_;
+  std::atomic<std::size_t> places_{0};  // Of links_, how many were ever used.
+  std::array<std::atomic<Link*>, kMostLoops> links_{};
+};
+
+}  // namespace sluice::redis

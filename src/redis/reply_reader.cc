@@ -1,0 +1,136 @@
+#include "redis/reply_reader.h"
+
+#include "core/wide.h"
+#include "redis/command_writer.h"
+#include "store/table_core.h"
+
+namespace sluice::redis {
+
+namespace {
+
+using store::CheckAnswer;
+using wire::RespType;
+
+// As src/redis/lua/now.lua numbers them.
+static_assert(static_cast<int>(Reason::kQuotaExceeded) == 1);
+static_assert(static_cast<int>(Reason::kCostExceedsCapacity) == 2);
+static_assert(static_cast<int>(Reason::kLimitZero) == 3);
+static_assert(static_cast<int>(Reason::kInFlight) == 4);
+static_assert(static_cast<int>(Reason::kReserved) == 5);
+constexpr std::int64_t kLastReason = 5;
+constexpr std::int64_t kCharged = -1;
+constexpr std::int64_t kNever = -1;
+constexpr std::int64_t kUnknown = -2;
+
+constexpr std::size_t kNumbersPerCheck = 4;
+constexpr std::int64_t kLongestUs = std::int64_t{1} << 52U;  // What the scripts cut waits to.
+
+Duration WaitOf(std::int64_t us) {
+  if (us >= kLongestUs) {
+    return Duration(core::kLongestWaitNs);
+  }
+  return Duration(us * 1000);
+}
+
+bool AreIntegers(Reply reply) {
+  if (reply.empty() || reply[0].type != RespType::kArray || reply.size() != reply[0].size + 1 ||
+      reply.size() < 2) {
+    return false;
+  }
+  for (const wire::RespNode& node : reply.subspan(1)) {
+    if (node.type != RespType::kInteger) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// False if these cannot be the numbers of a decision.
+bool ReadDecision(Reply numbers, const store::Check& check, WallInstant now, CheckAnswer& answer) {
+  const std::int64_t code = numbers[0].integer;
+  const std::int64_t remaining = numbers[1].integer;
+  const std::int64_t reset_after = numbers[2].integer;
+  const std::int64_t wait = numbers[3].integer;
+  if (code < kCharged || code > kLastReason || remaining < 0 || reset_after < 0 ||
+      wait < (code > 0 ? kUnknown : 0)) {
+    return false;
+  }
+  Decision& decision = answer.decision;
+  decision = {};
+  decision.allowed = code <= 0;
+  decision.shadow = check.shadow;
+  decision.limit = check.quota.limit;
+  decision.remaining = remaining;
+  decision.reset_after = WaitOf(reset_after);
+  if (decision.allowed) {
+    decision.wait = WaitOf(wait);
+  } else {
+    decision.reason = static_cast<Reason>(code);
+    decision.retry_after = wait == kNever     ? Decision::kNever
+                           : wait == kUnknown ? Decision::kUnknown
+                                              : WaitOf(wait);
+  }
+  answer.error = store::StoreError::kNone;
+  answer.charged = code == kCharged;
+  answer.receipt = {};
+  if (!answer.charged) {
+    answer.hold = 0;
+  } else if (check.want_receipt) {
+    answer.receipt = {.charged_at_ns = now.time_since_epoch().count(), .nonce = store::NextNonce()};
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ReadTime(Reply reply, WallInstant& now) {
+  if (!AreIntegers(reply) || reply[1].integer < 0 || reply[1].integer >= kLongestUs) {
+    return false;
+  }
+  now = WallInstant(Duration(reply[1].integer * 1000));
+  return true;
+}
+
+CheckReply ReadCheckReply(Reply reply, store::CheckCall& call) {
+  if (!ReadTime(reply, call.now)) {
+    return CheckReply::kMalformed;
+  }
+  if (reply.size() == 2) {
+    return CheckReply::kAgain;
+  }
+  Reply rest = reply.subspan(2);
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const store::Check& check = call.checks[i];
+    if (!IsAsked(check)) {
+      call.answers[i] = UnlimitedAnswer(check);
+      continue;
+    }
+    if (rest.size() < kNumbersPerCheck ||
+        !ReadDecision(rest.first(kNumbersPerCheck), check, call.now, call.answers[i])) {
+      return CheckReply::kMalformed;
+    }
+    rest = rest.subspan(kNumbersPerCheck);
+  }
+  return rest.empty() ? CheckReply::kAnswered : CheckReply::kMalformed;
+}
+
+CheckAnswer UnlimitedAnswer(const store::Check& check) {
+  CheckAnswer answer;
+  answer.decision = {
+      .allowed = true, .shadow = check.shadow, .limit = kUnlimited, .remaining = kUnlimited};
+  return answer;
+}
+
+std::vector<std::size_t> ChargedIn(Reply reply) {
+  std::vector<std::size_t> charged;
+  if (AreIntegers(reply)) {
+    for (std::size_t i = 2; i + kNumbersPerCheck <= reply.size(); i += kNumbersPerCheck) {
+      if (reply[i].integer == kCharged) {
+        charged.push_back((i - 2) / kNumbersPerCheck);
+      }
+    }
+  }
+  return charged;
+}
+
+}  // namespace sluice::redis

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sluice/time.h"
+
+#include "store/key_store.h"
+#include "wire/resp_reply_parser.h"
+
+namespace sluice::redis {
+
+using Reply = std::span<const wire::RespNode>;
+
+// kAgain: the calendar's edges that were sent are not those of the server's time, which `now`
+// then holds; nothing was done. kMalformed: no reply of the script that was asked.
+enum class CheckReply : std::uint8_t { kAnswered, kAgain, kMalformed };
+
+// Turns the reply to AppendCheck() into the call's answers and its `now`.
+[[nodiscard]] CheckReply ReadCheckReply(Reply reply, store::CheckCall& call);
+
+// The answer to a check that is not asked of Redis.
+[[nodiscard]] store::CheckAnswer UnlimitedAnswer(const store::Check& check);
+
+// The same reply of a call that is gone: which of the checks that were asked, by number, were
+// charged.
+[[nodiscard]] std::vector<std::size_t> ChargedIn(Reply reply);
+
+// The first number of a script's reply: the server's time. False if there is none.
+[[nodiscard]] bool ReadTime(Reply reply, WallInstant& now);
+
+}  // namespace sluice::redis

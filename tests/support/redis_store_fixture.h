@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "net/event_loop.h"
+#include "redis/redis_store.h"
+#include "support/manual_clock.h"
+#include "support/redis_server.h"
+
+namespace sluice::support {
+
+// Settings for a test on a busy machine: whoever tests deadlines sets his own.
+inline redis::RedisSettings PatientSettings(const RedisServer& server) {
+  redis::RedisSettings settings;
+  settings.target.path = server.socket_path();
+  settings.channel.deadline = std::chrono::seconds(20);
+  return settings;
+}
+
+// A RedisStore with one loop, which the test runs.
+class LoopedRedisStore {
+ public:
+  LoopedRedisStore(redis::RedisSettings settings, const base::Clock& clock)
+      : store_(std::move(settings), clock,
+               [this](bool good, const std::string& text) {
+                 events_ += (good ? "+ " : "- ") + text + "\n";
+               }),
+        attachment_(store_.Attach(loop_)) {}
+
+  redis::RedisStore& store() { return store_; }
+  redis::Channel& channel() { return attachment_->channel(); }
+  net::EventLoop& loop() { return loop_; }
+  [[nodiscard]] const std::string& events() const { return events_; }
+
+  // Runs the loop until `done`.
+  template <class Done>
+  void RunUntil(Done done) {
+    while (!done()) {
+      loop_.RunOne();
+    }
+  }
+  void RunUntilUp() {
+    RunUntil([this] { return channel().up(); });
+  }
+  void RunUntilIdle() {
+    RunUntil([this] { return channel().idle(); });
+  }
+
+ private:
+  std::string events_;
+  net::EventLoop loop_;
+  redis::RedisStore store_;
+  std::unique_ptr<redis::RedisStore::Attachment> attachment_;
+};
+
+}  // namespace sluice::support

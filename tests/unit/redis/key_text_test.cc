@@ -1,0 +1,88 @@
+#include "redis/key_text.h"
+
+#include <array>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/calendar.h"
+
+namespace sluice::redis {
+namespace {
+
+using core::AttributeType;
+using core::KeyPart;
+
+core::Quota Gcra() {
+  core::Quota quota;
+  quota.algorithm = core::Algorithm::kGcra;
+  quota.window = std::chrono::minutes(1);
+  return quota;
+}
+
+std::string TextOf(std::span<const KeyPart> parts, const core::Quota& quota = Gcra(),
+                   std::string_view rule = "api") {
+  std::string text;
+  AppendKeyText(rule, {.rule = rule, .formerly = {}, .parts = parts}, quota, text);
+  return text;
+}
+
+std::string TextOf(std::string_view value, AttributeType type = AttributeType::kText) {
+  const std::array parts{KeyPart{.attribute = "user", .type = type, .value = value}};
+  return TextOf(parts);
+}
+
+std::string TagOf(const std::string& text) {
+  return text.substr(4, text.find('}') - 3);
+}
+
+// Nodes of several versions share one Redis: what this test says must never change.
+TEST(KeyTextTest, IsTheSameOnEveryNode) {
+  EXPECT_EQ(TextOf("u_42").substr(14), ":api:gcra,60000:user=u_42");
+  EXPECT_EQ(TextOf("2001:db8::", AttributeType::kIp).substr(14), ":api:gcra,60000:user~2001:db8::");
+  EXPECT_EQ(TextOf("u_42").substr(0, 5), "sl1:{");
+  EXPECT_EQ(TextOf(std::string(200, 'x')).substr(14),
+            ":api:gcra,60000:#" + TextOf(std::string(200, 'x')).substr(31));
+  EXPECT_EQ(TextOf(std::string(200, 'x')).size(), 14U + 17U + 32U);
+}
+
+TEST(KeyTextTest, EscapesWhatCouldBeMistaken) {
+  EXPECT_EQ(TextOf("a,b=c~d").substr(14), ":api:gcra,60000:user=a%2cb%3dc%7ed");
+  EXPECT_EQ(TextOf(std::string_view("\0 {}*\xff%#", 8)).substr(14),
+            ":api:gcra,60000:user=%00%20%7b%7d%2a%ff%25%23");
+}
+
+TEST(KeyTextTest, TellsTuplesApart) {
+  const std::array one{KeyPart{.attribute = "a", .type = AttributeType::kText, .value = "b,c=d"}};
+  const std::array two{KeyPart{.attribute = "a", .type = AttributeType::kText, .value = "b"},
+                       KeyPart{.attribute = "c", .type = AttributeType::kText, .value = "d"}};
+  EXPECT_NE(TextOf(one), TextOf(two));
+  EXPECT_NE(TextOf("192.0.2.1"), TextOf("192.0.2.1", AttributeType::kIp));
+  EXPECT_NE(TextOf(std::string(200, 'x')), TextOf(std::string(201, 'x')));
+}
+
+TEST(KeyTextTest, RulesOfOneUserShareATag) {
+  const std::array parts{KeyPart{.attribute = "user", .type = AttributeType::kText, .value = "u"},
+                         KeyPart{.attribute = "path", .type = AttributeType::kText, .value = "/"}};
+  EXPECT_EQ(TagOf(TextOf(parts, Gcra(), "day")), TagOf(TextOf("u")));
+  EXPECT_NE(TagOf(TextOf("v")), TagOf(TextOf("u")));
+  EXPECT_NE(TagOf(TextOf("u", AttributeType::kIp)), TagOf(TextOf("u")));
+  EXPECT_NE(TagOf(TextOf({}, Gcra(), "a")), TagOf(TextOf({}, Gcra(), "b")));
+}
+
+TEST(KeyTextTest, NamesTheShape) {
+  core::Quota quota;
+  quota.algorithm = core::Algorithm::kSlidingWindow;
+  quota.window = std::chrono::seconds(10);
+  quota.segments = 4;
+  EXPECT_EQ(TextOf({}, quota).substr(14), ":api:sliding_window,10000,4:");
+  quota.algorithm = core::Algorithm::kConcurrency;
+  EXPECT_EQ(TextOf({}, quota).substr(14), ":api:concurrency:");
+  const auto calendar = *core::Calendar::Create(core::CalendarUnit::kMonth, "Europe/Berlin", "15");
+  quota.algorithm = core::Algorithm::kFixedWindow;
+  quota.calendar = calendar.get();
+  EXPECT_EQ(TextOf({}, quota).substr(14), ":api:fixed_window,month,Europe/Berlin,15:");
+}
+
+}  // namespace
+}  // namespace sluice::redis
