@@ -23,6 +23,12 @@ Item ItemAt(std::span<const std::byte> items, std::size_t i) {
   return item;
 }
 
+// Whether the key at `slot` may put a hold there.
+bool MayHold(const Block& block, std::uint32_t slot) {
+  return block.kind() == BlockKind::kFree ||
+         (block.kind() == BlockKind::kHolds && block.owner() == slot);
+}
+
 // Whether each has a unit at least, and all together a number.
 template <class Item>
 bool AddUp(std::span<const std::byte> items) {
@@ -158,7 +164,9 @@ KeyLoader::Trouble KeyLoader::AddHolds(Slot& slot, std::span<const std::byte> it
                                  .next_expiry_ns = std::numeric_limits<std::int64_t>::max(),
                                  .last_expiry_ns = 0};
   const auto index = static_cast<std::uint32_t>(&slot - parts_.slots.data());
-  BlockRef shared = 0;  // For those whose own place this table does not have.
+  // For those whose own place this table does not have, or has given away: keys are copied one
+  // after the other, so a block that one key gave back may come again with another.
+  BlockRef shared = 0;
   std::uint32_t shared_count = 0;
   for (std::size_t i = 0; i < items.size() / sizeof(Hold); ++i) {
     const auto hold = ItemAt<Hold>(items, i);
@@ -167,7 +175,8 @@ KeyLoader::Trouble KeyLoader::AddHolds(Slot& slot, std::span<const std::byte> it
     if (ref == 0) {
       return Trouble::kDamage;
     }
-    if (ref > parts_.blocks.size()) {
+    const bool own = ref <= parts_.blocks.size() && MayHold(parts_.blocks[ref - 1], index);
+    if (!own) {
       if (shared_count++ % kHoldsPerBlock == 0) {
         shared = NextFree();
         if (shared == 0) {
@@ -182,8 +191,7 @@ KeyLoader::Trouble KeyLoader::AddHolds(Slot& slot, std::span<const std::byte> it
       in_use_[ref - 1] = true;
       Link(ref, index, BlockKind::kHolds, list);
     }
-    if (at.kind() != BlockKind::kHolds || at.owner() != index ||
-        (at.first() & (1U << place)) != 0) {
+    if (!MayHold(at, index) || (at.first() & (1U << place)) != 0) {
       return Trouble::kDamage;
     }
     at.hold(place) = hold;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -318,7 +319,7 @@ class KillProperty : public ::testing::Test {
                                      .snapshot = SnapshotPath()},
                                     ledger_->clock);
     ASSERT_TRUE(copy.has_value()) << copy.error().Text();
-    EXPECT_TRUE((*copy)->opening().warnings.empty());
+    EXPECT_THAT((*copy)->opening().warnings, ::testing::IsEmpty());
     for (int group = 0; group < kGroups; ++group) {
       for (const Algorithm algorithm : kAlgorithms) {
         EXPECT_LE(Used(**copy, GroupKey(group), algorithm, kWide), ledger_->groups[group].answered);
