@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""How far each algorithm is from the truth on real traffic: the tables of docs/accuracy.md.
+
+  bench/accuracy.py SLUICE LOG[,KEY[,COLUMN...]]...      e.g. access.log.gz,ip  calls.csv,
+
+KEY is the attribute that tells clients apart (ip by default; empty: all are one). For each log
+and window, limits are taken from the log itself: what 1 key in 100 exceeds, and a half and a
+quarter of it; of a log with one key, 90, 75 and 50 % of its peak. Every rule is in shadow mode,
+so that none changes what another sees. Everything is counted by `sluice replay --compare --json`.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WINDOWS = ["1m", "1h"]
+SEGMENTS = [1, 2, 4, 8, 16, 32, 64]
+PLAIN = ["fixed_window", "sliding_window_counter", "sliding_window, 8 segments",
+         "sliding_window, 8 segments, strict", "token_bucket = gcra, burst = limit"]
+SHORT = ["fixed_window", "sliding_window_counter", "sliding_window", "the same, strict", "token_bucket"]
+
+
+def run(*words):
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def limits_of(sluice, log, key, window):
+    found = run(sluice, "suggest", "--json", "--key", key or ",", "--window", window, log)["suggestions"][0]
+    if found["keys"] == 1:
+        limits = [found["highest_peak"] * part // 100 for part in (90, 75, 50)]
+    else:
+        limit = found["limits"][0]["limit"]
+        limits = [limit, limit // 2, limit // 4]
+    return sorted({limit for limit in limits if limit >= 4}, reverse=True), found["keys"]
+
+
+def compare(sluice, log, key, window, limits):
+    """By limit: the rows of the comparison by name, with those of every number of segments."""
+    rules = "rules:\n"
+    for limit in limits:
+        for segments in SEGMENTS:
+            rules += (f"  - {{id: l{limit}_s{segments}, key_pattern: \"{f'{key}:{{{key}}}' if key else 'all'}\", "
+                      f"algorithm: sliding_window, segments: {segments}, limit: {limit}, window: {window}, "
+                      "mode: shadow}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "rules.yaml")
+        file.write_text(rules, encoding="utf-8")
+        report = run(sluice, "replay", "--rules", file, "--compare", "--json", log)
+    rows = {limit: {} for limit in limits}
+    for rule in report["rules"]:
+        limit = int(rule["name"][1:].split("_")[0])
+        for row in rule["comparison"]:
+            rows[limit][row["algorithm"]] = row
+    return rows
+
+
+def share(row, truth):
+    errors = row.get(truth)
+    if errors is None:
+        return None
+    return 100 * (errors["wrongly_allowed"] + errors["wrongly_denied"]) / row["requests"]
+
+
+def percent(value):
+    if value is None:
+        return ""
+    return "0" if value == 0 else f"{value:.2f}" if value >= 0.01 else "< 0.01"
+
+
+def table(head, lines):
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * len(head))
+    for line in lines:
+        print("| " + " | ".join(line) + " |")
+    print()
+
+
+def main():
+    sluice = sys.argv[1]
+    cases = []  # (log, keys, window, limit, rows)
+    for word in sys.argv[2:]:
+        log, _, key = word.partition(",")
+        key = key if "," in word else "ip"
+        name = pathlib.Path(log).name.removesuffix(".gz")
+        for window in WINDOWS:
+            limits, keys = limits_of(sluice, log, key, window)
+            for limit, rows in compare(sluice, log, key, window, limits).items():
+                cases.append((name, window, limit, rows))
+    for truth, title in (("as_counter", "Every request counted, by the algorithm and by the truth"),
+                         ("against_own_admissions", "Against the exact rule on its own admissions"),
+                         ("against_everything", "Against an exact count of everything")):
+        print(f"### {title}\n")
+        names = list(zip(PLAIN, SHORT))
+        if truth == "as_counter":
+            names = [n for n in names if not n[1].startswith("token")]
+        if truth == "against_everything":
+            names.append(("sliding_window_log", "sliding_window_log"))
+        table(["log", "limit", "denied, exactly"] + [f"`{short}`" if " " not in short else short for _, short in names],
+              [[name, f"{limit} per {window}",
+                percent(100 * rows["sliding_window_log"]["denied"] / rows["sliding_window_log"]["requests"])]
+               + [percent(share(rows[full], truth)) for full, _ in names]
+               for name, window, limit, rows in cases])
+    for truth, title in (("as_counter", "Segments, every request counted"),
+                         ("against_own_admissions", "Segments, against the exact rule on its own admissions")):
+        print(f"### {title}\n")
+        lines = [[name, f"{limit} per {window}"]
+                 + [percent(share(rows[f"sliding_window, {n} segments"], truth)) for n in SEGMENTS]
+                 for name, window, limit, rows in cases]
+        for label, pick in (("median", lambda v: sorted(v)[len(v) // 2]), ("worst", max)):
+            lines.append([f"**{label}**", ""] + [
+                percent(pick([share(rows[f"sliding_window, {n} segments"], truth) for *_, rows in cases]))
+                for n in SEGMENTS])
+        table(["log", "limit"] + [str(n) for n in SEGMENTS], lines)
+
+
+if __name__ == "__main__":
+    main()
