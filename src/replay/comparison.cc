@@ -31,8 +31,7 @@ bool SameWay(const Quota& a, const Quota& b) {
          (a.algorithm != Algorithm::kSlidingWindow || a.segments == b.segments);
 }
 
-// `way` with the limit of one request. A rule that is a bucket keeps its burst
-// as its own row.
+// `way` with the limit of one request. A rule that is a bucket keeps its burst as its own row.
 Quota At(const Quota& way, const Quota& asked, bool own) {
   Quota quota = way;
   quota.window = asked.window;
@@ -87,8 +86,7 @@ Comparison::Comparison(const Quota& quota) {
   ways[3].strict = true;
   ways[4].algorithm = Algorithm::kSlidingWindowLog;
   ways[5].algorithm = Algorithm::kTokenBucket;
-  // A bucket whose burst is its rate, and shapes nothing, is the row of the
-  // buckets.
+  // A bucket whose burst is its rate, and shapes nothing, is the row of the buckets.
   const bool plain_bucket =
       core::IsBucket(quota.algorithm) && quota.limit == quota.rate && !quota.shape;
   bool found = false;
