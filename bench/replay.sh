@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What reading and judging a log costs: a combined log made up here (Zipf-like clients, 500
 # requests a second, completion order a little off), replayed and suggested from. The figure to
-# hold is lines per second of CPU time, user and system together. Budget: docs/benchmarks.md.
+# hold is lines per second of CPU time, user and system together; the aim is 1,000,000.
 #
 #   SLUICE=build/release/bin/sluice bench/replay.sh     LINES=2000000 KEYS=100000
 set -euo pipefail
