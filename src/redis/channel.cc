@@ -6,29 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "redis/reply_reader.h"
 #include "wire/resp_writer.h"
 
 namespace sluice::redis {
 
-namespace {
-
 using store::StoreError;
-using wire::RespType;
-
-constexpr std::uint8_t kMostAttempts = 5;
-constexpr Duration kGreetingTimeout = std::chrono::seconds(1);
-constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
-
-std::string_view FirstWord(std::string_view text) {
-  return text.substr(0, text.find(' '));
-}
-
-bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
-}  // namespace
 
 Channel::Channel(const ChannelSettings& settings, const base::Clock& clock, RedisMetrics& metrics,
                  OnEvent on_event, std::uint64_t seed)
@@ -213,197 +195,6 @@ void Channel::OnLost(std::string_view why, Time now) {
   AnswerAll(refused, StoreError::kDidNotRun, RedisCount::kRefused);
 }
 
-void Channel::OnInput(std::string_view bytes, Time now) {
-  parser_.Append(bytes);
-  while (close_why_.empty()) {
-    switch (parser_.Next()) {
-      case wire::RespReplyParser::Event::kNeedMore:
-        if (state_ == State::kLeaving && in_flight_.empty()) {
-          close_why_ = "it is not the server to ask";
-        }
-        return;
-      case wire::RespReplyParser::Event::kError:
-        close_why_ = fmt::format("what it sent is no reply: {}", parser_.error());
-        return;
-      case wire::RespReplyParser::Event::kReply:
-        break;
-    }
-    if (parser_.reply()[0].type == RespType::kPush) {
-      continue;
-    }
-    if (in_flight_.size() <= unsent_) {
-      close_why_ = "it replied to what nobody asked";
-      return;
-    }
-    Command command = std::move(in_flight_.front());
-    in_flight_.pop_front();
-    OnReply(std::move(command), parser_.reply(), now);
-  }
-}
-
-void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Time now) {
-  const wire::RespNode& head = reply[0];
-  const bool failed = head.type == RespType::kError || head.type == RespType::kBulkError;
-  switch (command.kind) {
-    case Kind::kAuth:
-    case Kind::kSelect:
-    case Kind::kName:
-    case Kind::kHello:
-      OnGreeted(command, head, now);
-      return;
-    case Kind::kProbe:
-      probing_ = false;
-      if (failed) {
-        probe_at_ = now + Jittered(settings_.cool_down);
-      } else {
-        CloseBreaker();
-        on_event_(true, "Redis answers again");
-      }
-      return;
-    case Kind::kLoad: {
-      const auto i = static_cast<std::size_t>(command.script);
-      --loads_in_flight_[i];
-      if (failed) {
-        loaded_[i] = false;
-        ReportError(head.text, now);
-      }
-      return;
-    }
-    case Kind::kUndo:
-      return;
-    case Kind::kCheck:
-    case Kind::kRefund:
-    case Kind::kReset:
-    case Kind::kRelease:
-      if (failed) {
-        OnError(std::move(command), head.text, now);
-      } else {
-        OnCallReply(std::move(command), reply, now);
-      }
-      return;
-  }
-}
-
-void Channel::OnGreeted(const Command& command, const wire::RespNode& reply, Time now) {
-  if (command.kind == Kind::kName) {
-    return;  // A name is a courtesy, which an ACL may forbid.
-  }
-  if (reply.type == RespType::kError) {
-    close_why_ = command.kind == Kind::kAuth
-                     ? fmt::format("it refuses the password: {}", reply.text)
-                     : std::string(reply.text);
-  } else if (command.kind == Kind::kHello) {
-    BecomeUp(now);
-  }
-}
-
-void Channel::BecomeUp(Time now) {
-  state_ = State::kUp;
-  greeted_by_ = Time::max();
-  CloseBreaker();
-  metrics_.AddUp(1);
-  metrics_.Count(RedisCount::kConnects);
-  if (was_lost_) {
-    was_lost_ = false;
-    on_event_(true, "Redis is there");
-  }
-  for (Command& command : std::exchange(waiting_, {})) {
-    if (command.deadline > now) {
-      Write(std::move(command));
-    } else {
-      waiting_.push_back(std::move(command));  // ExpireCalls() is due.
-    }
-  }
-}
-
-void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now) {
-  failures_ = 0;
-  failed_dials_ = 0;
-  if (command.call == nullptr) {
-    SendBack(command, reply);
-    return;
-  }
-  if (command.kind == Kind::kReset) {
-    Answer(command, StoreError::kNone, RedisCount::kAnswered);
-    return;
-  }
-  if (command.kind != Kind::kCheck) {
-    const bool read = ReadTime(reply, command.call->now);
-    StoreError error = read ? StoreError::kNone : StoreError::kUnavailable;
-    if (read && command.kind == Kind::kRelease) {
-      error =
-          reply.size() == 3 && reply[2].integer == 1 ? StoreError::kNone : StoreError::kNotFound;
-    }
-    Answer(command, error, read ? RedisCount::kAnswered : RedisCount::kFailed);
-    return;
-  }
-  switch (ReadCheckReply(reply, static_cast<store::CheckCall&>(*command.call))) {
-    case CheckReply::kAnswered:
-      Answer(command, StoreError::kNone, RedisCount::kAnswered);
-      return;
-    case CheckReply::kAgain:
-      command.by_reply = true;
-      if (++command.attempts < kMostAttempts) {
-        Write(std::move(command));
-      } else {
-        Answer(command, StoreError::kDidNotRun, RedisCount::kFailed);
-      }
-      return;
-    case CheckReply::kMalformed:
-      ReportError("a script replied with something else than its numbers", now);
-      Answer(command, StoreError::kUnavailable, RedisCount::kFailed);
-      return;
-  }
-}
-
-void Channel::OnError(Command command, std::string_view text, Time now) {
-  const std::string_view word = FirstWord(text);
-  const bool wanted = command.call != nullptr;
-  if (word == "NOSCRIPT") {
-    const auto i = static_cast<std::size_t>(command.script);
-    if (loads_in_flight_[i] == 0) {
-      loaded_[i] = false;
-    }
-    if (wanted && ++command.attempts < kMostAttempts && state_ == State::kUp) {
-      Write(std::move(command));
-      return;
-    }
-  }
-  if (IsOneOf(word, {"READONLY", "LOADING", "MASTERDOWN"})) {
-    if (state_ == State::kUp) {
-      state_ = State::kLeaving;
-      metrics_.AddUp(-1);
-      greeted_by_ = now + kGreetingTimeout;  // For the replies that are under way.
-    }
-    ReportError(text, now);
-    if (wanted) {  // Until its deadline.
-      waiting_.push_back(std::move(command));
-      return;
-    }
-  }
-  ReportError(text, now);
-  const bool ran = !IsOneOf(word, {"NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "OOM",
-                                   "MISCONF", "NOREPLICAS", "BUSY", "NOAUTH", "NOPERM", "WRONGTYPE",
-                                   "CLUSTERDOWN", "TRYAGAIN", "CROSSSLOT", "MOVED", "ASK"});
-  Answer(command, ran ? StoreError::kUnavailable : StoreError::kDidNotRun, RedisCount::kFailed);
-}
-
-// A charge whose sender got another answer long ago is nobody's: it goes back, as far as it still
-// can be told apart from what others used since.
-void Channel::SendBack(const Command& command, std::span<const wire::RespNode> reply) {
-  for (const std::size_t i : ChargedIn(reply)) {
-    if (i >= command.undo.size() || state_ != State::kUp) {
-      continue;
-    }
-    EnsureLoaded(ScriptId::kRefund);
-    EnsureLoaded(ScriptId::kRelease);
-    output_ += command.undo[i];
-    in_flight_.push_back(Command{.kind = Kind::kUndo});
-    ++unsent_;
-    metrics_.Count(RedisCount::kLateCharges);
-  }
-}
-
 Channel::Time Channel::NextWake() const {
   Time next = std::min({deadline_at_, greeted_by_, probe_at_});
   if (state_ == State::kDown) {
@@ -522,13 +313,6 @@ void Channel::AnswerAll(std::vector<Command>& commands, StoreError error, RedisC
 Duration Channel::Jittered(Duration pause) {
   return Duration(
       std::uniform_int_distribution<Duration::rep>(pause.count() / 2, pause.count())(random_));
-}
-
-void Channel::ReportError(std::string_view text, Time now) {
-  if (now >= report_errors_at_) {
-    report_errors_at_ = now + kReportErrorsEvery;
-    on_event_(false, fmt::format("Redis refuses: {}", text));
-  }
 }
 
 }  // namespace sluice::redis

@@ -134,6 +134,9 @@ class Channel {
     std::vector<std::string> undo{};
   };
 
+  // For an answer to the greeting, and for the replies of a server that is left.
+  static constexpr Duration kGreetingTimeout = std::chrono::seconds(1);
+
   void Send(Kind kind, store::StoreCall& call, Time now);
   void Write(Command command);
   void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
@@ -141,6 +144,7 @@ class Channel {
   [[nodiscard]] Judged JudgedNow(const Command& command) const;
   void Watch(Time deadline);
 
+  // channel_replies.cc: what replies mean.
   void OnReply(Command command, std::span<const wire::RespNode> reply, Time now);
   void OnGreeted(const Command& command, const wire::RespNode& reply, Time now);
   void OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now);
