@@ -116,11 +116,12 @@ HoldList::Place HoldList::Find(HoldId id) const {
     return (block.first() & (1U << place)) != 0 && block.hold(place).id == id;
   };
   const BlockRef own = BlockOf(id);
-  if (own <= pool_->total()) {
+  if (own != 0 && own <= pool_->total()) {
     // Whose the block is may change under another key's lock, but not to or from this slot.
-    const bool ours =
-        own != 0 && pool_->at(own).kind() == BlockKind::kHolds && pool_->at(own).owner() == slot_;
-    return ours && is_at(own, PlaceOf(id)) ? Place{.block = own, .index = PlaceOf(id)} : Place{};
+    const bool ours = pool_->at(own).kind() == BlockKind::kHolds && pool_->at(own).owner() == slot_;
+    if (ours && is_at(own, PlaceOf(id))) {
+      return {.block = own, .index = PlaceOf(id)};
+    }
   }
   for (BlockRef ref = list().head; ref != 0; ref = pool_->at(ref).next()) {
     for (std::uint32_t place = 0; place < kHoldsPerBlock; ++place) {

@@ -16,7 +16,7 @@ namespace sluice::store {
 // use. All under the slot's lock.
 //
 // A hold's id has its place in it (28 bits of block, 2 of place) and 34 random bits, so that
-// giving it back looks at one place only and works once.
+// giving it back looks at one place, nearly always, and works once.
 //
 // What is in flight can always be counted again from the masks, and recovery does so;
 // dropping and releasing holds therefore need no journal.
@@ -38,8 +38,8 @@ class HoldList {
   // False if the key has no such hold.
   bool Release(HoldId id);
 
-  // The place that an id names. A hold that came here from a table with more blocks may lie
-  // elsewhere: its id then names a block that this table does not have.
+  // The place that an id names. A hold that was loaded may lie elsewhere in its key's chain: its
+  // block may be one that this table does not have, or that another key had first.
   [[nodiscard]] static BlockRef BlockOf(HoldId id) { return static_cast<BlockRef>(id >> 36U); }
   [[nodiscard]] static std::uint32_t PlaceOf(HoldId id) {
     return static_cast<std::uint32_t>((id >> 34U) & 3U);
