@@ -19,6 +19,10 @@ void AddExplain(CLI::App& app, int& exit_code);
 void AddReplay(CLI::App& app, int& exit_code);
 void AddSuggest(CLI::App& app, int& exit_code);
 void AddTable(CLI::App& app, int& exit_code);
+void AddMode(CLI::App& app, int& exit_code);
+void AddKillSwitch(CLI::App& app, int& exit_code);
+void AddReset(CLI::App& app, int& exit_code);
+void AddRefund(CLI::App& app, int& exit_code);
 
 // The key=value words of a command line. False, with a complaint on stderr, if one has no '='
 // or nothing before it. The attributes view `words`.

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -13,6 +15,7 @@
 #include "frontend/http/readiness.h"
 #include "greeting.h"
 #include "log.h"
+#include "mode_keeper.h"
 #include "net/event_loop.h"
 #include "net/signal_set.h"
 #include "net/systemd_notify.h"
@@ -22,11 +25,17 @@
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "snapshot_keeper.h"
+#include "state_folder.h"
 #include "telemetry/registry.h"
 
 namespace sluice::app {
 
 namespace {
+
+std::string ModesFile(const DaemonConfig& config) {
+  const std::string folder = StateFolder(config);
+  return folder.empty() ? "" : folder + "/modes.json";
+}
 
 // Everything that a daemon is made of, in the order in which it is built; torn down in the
 // other. The control loop runs on main's thread: signals, rule files, the admin doors.
@@ -38,16 +47,24 @@ class Daemon {
         table_(std::move(table)),
         snapshots_(*table_.store, table_.snapshot, config_.table.snapshot_interval),
         service_(*table_.store, metrics_),
+        modes_(service_, ModesFile(config_)),
         server_(control_, service_, registry_, readiness_, clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
         drain_check_([this] { CheckDrained(); }) {
     registry_.Add(metrics_);
+    registry_.Add(modes_);
     table_.AddMetrics(registry_);
     snapshots_.AddMetrics(registry_);
   }
 
   // Whatever keeps it from serving, for stderr.
   Result<void> Start() {
+    if (auto loaded = modes_.Load(); !loaded) {
+      return loaded;
+    }
+    if (auto followed = modes_.Follow(control_); !followed) {
+      return followed;
+    }
     auto rules = RuleKeeper::Create(control_, service_, metrics_, config_);
     if (!rules) {
       return tl::unexpected(rules.error());
@@ -56,6 +73,9 @@ class Daemon {
     if (auto loaded = rules_->LoadFirst(); !loaded) {
       return loaded;
     }
+    desk_.emplace(
+        frontend::http::AdminDesk{.rules = *rules_, .modes = modes_, .service = service_});
+    server_.Serve(*desk_);
     auto credentials = Credentials::Load(control_, config_);
     if (!credentials) {
       return tl::unexpected(credentials.error());
@@ -87,6 +107,9 @@ class Daemon {
       (void)systemd_.Reloading();
       credentials_->ReloadOnDemand();
       rules_->ReloadOnDemand();
+      if (const auto loaded = modes_.Load(); !loaded) {
+        spdlog::error("SIGHUP: the modes stay as they are: {}", loaded.error().Text());
+      }
       (void)systemd_.Ready();
     } else {
       BeginStop(signal);
@@ -131,7 +154,9 @@ class Daemon {
   OpenedTable table_;
   SnapshotKeeper snapshots_;
   service::LimiterService service_;
+  ModeKeeper modes_;
   std::unique_ptr<RuleKeeper> rules_;
+  std::optional<frontend::http::AdminDesk> desk_;
   std::unique_ptr<Credentials> credentials_;
   Server server_;
   net::SignalSet signals_;

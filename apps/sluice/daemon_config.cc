@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "pa
 constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
 constexpr std::array<std::string_view, 6> kTableFields{
     "path", "keys", "blocks", "when_full", "snapshots", "snapshot_interval"};
-constexpr std::array<std::string_view, 1> kSourceFields{"files"};
+constexpr std::array<std::string_view, 2> kSourceFields{"files", "api"};
+constexpr std::array<std::string_view, 1> kApiFields{"dir"};
 constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
 
 constexpr std::array<std::string_view, 3> kProtocols{"http", "grpc", "resp"};
@@ -226,10 +227,25 @@ void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
 }
 
 void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
-                 std::vector<std::string>& globs) {
+                 std::vector<std::string>& globs, std::string& api_folder) {
+  const auto read_api = [&](const YamlNode& api) {
+    EachField(api, "api", kApiFields, report, [&](std::string_view, const YamlNode& dir) {
+      const auto text = rules::ReadText(dir, "dir", report);
+      if (text && (text->empty() || !api_folder.empty())) {
+        report.Fail(dir, text->empty() ? "dir is empty: name a folder, or leave api out"
+                                       : "the API has one folder: one of them must go");
+      } else if (text) {
+        api_folder = std::filesystem::absolute(folder / *text).lexically_normal().string();
+      }
+    });
+  };
   EachItem(node, "rule_sources", report, [&](const YamlNode& item) {
     EachField(item, "a rule source", kSourceFields, report,
-              [&](std::string_view, const YamlNode& files) {
+              [&](std::string_view field, const YamlNode& files) {
+                if (field == "api") {
+                  read_api(files);
+                  return;
+                }
                 EachItem(files, "files", report, [&](const YamlNode& glob) {
                   if (const auto text = rules::ReadText(glob, "files", report)) {
                     globs.push_back((folder / *text).string());
@@ -274,7 +290,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
         } else if (field == "table") {
           ReadTable(value, report, config.table);
         } else if (field == "rule_sources") {
-          ReadSources(value, folder, report, config.rule_files);
+          ReadSources(value, folder, report, config.rule_files, config.api_folder);
         } else if (field == "loops") {
           ReadCount(value, field, 0, 1024, report, config.loops);
         } else if (field == "connections") {

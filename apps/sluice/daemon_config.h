@@ -51,6 +51,7 @@ struct DaemonConfig {
   std::vector<ListenerConfig> listeners;  // Never empty once read.
   TableConfig table;
   std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.
+  std::string api_folder;               // "": see StateFolder().
   rules::SourceText own_rules;          // This file, for its `rules` and `attributes`.
   std::size_t loops = 0;                // 0: one per core.
   std::size_t connections = 10'000;     // Open at once, over all listeners.

@@ -50,6 +50,10 @@ int Main(int argc, char** argv) {
   AddReplay(app, exit_code);
   AddSuggest(app, exit_code);
   AddTable(app, exit_code);
+  AddMode(app, exit_code);
+  AddKillSwitch(app, exit_code);
+  AddReset(app, exit_code);
+  AddRefund(app, exit_code);
   if (argc > 1 && argv[1][0] != '-' && !IsCommand(app, argv[1])) {
     return kExitError;
   }

@@ -1,27 +1,32 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "sluice/result.h"
 
 #include "daemon_config.h"
+#include "file_follower.h"
+#include "frontend/http/rule_book.h"
 #include "net/event_loop.h"
-#include "net/fd_watcher.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
+#include "sources/api_rules.h"
 #include "sources/file_source.h"
 #include "sources/rule_reloader.h"
 
 namespace sluice::app {
 
 // Keeps the rules of the configuration's sources in force: at start, and again whenever a file
-// changes or the operator says so. What does not load leaves the running rules in force; the
-// log says why, once for the same texts, and sluice_rule_reloads_total counts it. One thread:
-// the loop's.
-class RuleKeeper {
+// changes or the operator says so, by signal or over the API. What does not load leaves the running
+// rules in force; the log says why, once for the same texts, and sluice_rule_reloads_total counts
+// it. One thread: the loop's.
+class RuleKeeper final : public frontend::http::RuleBook {
  public:
-  // All outlive it. Errors: the kernel gives no inotify descriptor.
+  // All outlive it. The API's rules are kept in StateFolder(config). Errors: the kernel gives no
+  // inotify descriptor.
   [[nodiscard]] static Result<std::unique_ptr<RuleKeeper>> Create(net::EventLoop& loop,
                                                                   service::LimiterService& service,
                                                                   service::ServiceMetrics& metrics,
@@ -34,24 +39,37 @@ class RuleKeeper {
   // Reads everything anew because an operator asks.
   void ReloadOnDemand();
 
+  [[nodiscard]] std::shared_ptr<const rules::RuleSet> rules() const override {
+    return reloader_.running();
+  }
+  [[nodiscard]] std::string TextOf(const rules::Rule& rule) const override;
+  [[nodiscard]] tl::expected<void, frontend::http::RuleRefusal> Put(std::string_view id,
+                                                                    std::string_view body) override;
+  [[nodiscard]] tl::expected<void, frontend::http::RuleRefusal> Delete(
+      std::string_view id) override;
+
  private:
+  using RuleRefusal = frontend::http::RuleRefusal;
+
   RuleKeeper(net::EventLoop& loop, service::LimiterService& service,
              service::ServiceMetrics& metrics, const DaemonConfig& config,
              sources::FileSource files);
 
   [[nodiscard]] Result<std::vector<rules::SourceText>> Read() const;
-  void OnFilesChanged();
-  void Follow();
+  // Puts `documents` in force for the API's, beside the sources that run; `keep` writes down what
+  // changes.
+  [[nodiscard]] tl::expected<void, RuleRefusal> Change(
+      std::string_view why, const sources::ApiRules::Documents& documents,
+      const std::function<Result<void>()>& keep);
   void Report(std::string_view why, sources::RuleReloader::Outcome outcome);
 
   net::EventLoop& loop_;
   service::ServiceMetrics& metrics_;
   const DaemonConfig& config_;
   sources::FileSource files_;
+  sources::ApiRules api_;
   sources::RuleReloader reloader_;
-  std::unique_ptr<net::FdWatcher> watcher_;
-  net::Timer settled_;
-  bool settling_ = false;
+  std::unique_ptr<FileFollower> follower_;
 };
 
 }  // namespace sluice::app

@@ -39,6 +39,7 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
   frontend::http::DoorSettings settings;
   settings.role = listener.role;
   settings.token = listener.token;
+  settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
   return std::make_unique<frontend::http::Door>(loop, service_, registry_, readiness_, clock_,
                                                 std::move(settings));
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "credentials.h"
 #include "daemon_config.h"
+#include "frontend/http/admin_desk.h"
 #include "frontend/http/door.h"
 #include "frontend/http/readiness.h"
 #include "frontend/resp/door.h"
@@ -35,6 +36,9 @@ class Server {
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  // What admin listeners act on; without it they only tell. Before Open(); outlives this.
+  void Serve(const frontend::http::AdminDesk& desk) { desk_ = &desk; }
 
   // Binds every address. Errors name the address and the remedy; then nothing is served.
   // `credentials` are those of `config`, and outlive the server.
@@ -94,6 +98,7 @@ class Server {
   std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;
   std::vector<OpenAddress> addresses_;
+  const frontend::http::AdminDesk* desk_ = nullptr;
   bool stopped_ = false;
 };
 

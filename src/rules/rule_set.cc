@@ -7,6 +7,7 @@
 
 #include "rules/continuity.h"
 #include "rules/document_reader.h"
+#include "rules/origin.h"
 #include "rules/plan_review.h"
 #include "rules/rule_set_index.h"
 #include "rules/spelling.h"
@@ -67,6 +68,25 @@ class RuleSetBuilder {
     }
     for (DocumentReader& reader : readers) {
       reader.ReadRules(index_->attributes, index_->calendars, drafts_);
+    }
+    DropSuperseded();
+  }
+
+  // Where origins have a rule of one id, the one of the highest precedence stays.
+  void DropSuperseded() {
+    TextMap<Origin> highest;
+    for (const RuleDraft& draft : drafts_) {
+      const Origin own = OriginOf(draft.rule.source);
+      Origin& origin = highest.try_emplace(draft.rule.id, own).first->second;
+      origin = std::max(origin, own);
+    }
+    std::erase_if(drafts_, [&](const RuleDraft& draft) {
+      return OriginOf(draft.rule.source) < highest.find(draft.rule.id)->second;
+    });
+    for (RuleDraft& draft : drafts_) {
+      if (const Origin origin = OriginOf(draft.rule.source); origin != Origin::kFile) {
+        draft.rule.source = NameOf(origin);
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 #include "sources/rule_reloader.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sluice::sources {
@@ -16,6 +17,14 @@ std::string Joined(const std::vector<rules::SourceText>& sources) {
   return joined;
 }
 
+bool Same(const std::vector<rules::SourceText>& a, const std::vector<rules::SourceText>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const rules::SourceText& one, const rules::SourceText& other) {
+                      return one.is_configuration == other.is_configuration &&
+                             one.name == other.name && one.text == other.text;
+                    });
+}
+
 }  // namespace
 
 RuleReloader::RuleReloader(Read read, Publish publish)
@@ -28,7 +37,7 @@ RuleReloader::Outcome RuleReloader::Reload() {
   std::string text;
   if (sources.has_value()) {
     text = Joined(*sources);
-    if (running_ != nullptr && text == running_text_) {
+    if (running_ != nullptr && Same(*sources, running_sources_)) {
       failed_text_.clear();
       last_error_.clear();
       return Outcome::kUnchanged;
@@ -53,13 +62,41 @@ RuleReloader::Outcome RuleReloader::Reload() {
     last_error_ = findings_.errors.front().Text();
     return Outcome::kFailed;
   }
+  failed_text_.clear();
+  PutInForce(std::move(set), *std::move(sources));
+  return Outcome::kPublished;
+}
+
+// What was wrong with the sources that are read stays noted: it is not theirs that changed.
+RuleReloader::Outcome RuleReloader::Replace(std::vector<rules::SourceText> sources,
+                                            const std::function<Result<void>()>& keep) {
+  if (running_ != nullptr && Same(sources, running_sources_)) {
+    return Outcome::kUnchanged;
+  }
+  findings_ = {};
+  auto set = rules::RuleSet::Build(sources, running_.get(), findings_);
+  if (set != nullptr) {
+    if (auto kept = keep(); !kept) {
+      findings_.errors.push_back(std::move(kept.error()));
+      set = nullptr;
+    }
+  }
+  if (set == nullptr) {
+    ++counters_.failed;
+    last_error_ = findings_.errors.front().Text();
+    return Outcome::kFailed;
+  }
+  PutInForce(std::move(set), std::move(sources));
+  return Outcome::kPublished;
+}
+
+void RuleReloader::PutInForce(std::shared_ptr<const rules::RuleSet> set,
+                              std::vector<rules::SourceText> sources) {
   ++counters_.succeeded;
   running_ = std::move(set);
-  running_text_ = std::move(text);
-  failed_text_.clear();
+  running_sources_ = std::move(sources);
   last_error_.clear();
   publish_(running_, findings_);
-  return Outcome::kPublished;
 }
 
 }  // namespace sluice::sources

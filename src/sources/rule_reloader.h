@@ -40,19 +40,32 @@ class RuleReloader {
   // kPublished is the caller's to refuse, and then at every sign of a change.
   Outcome Reload();
 
+  // Puts `sources` in force instead of the running ones, because an operator says so. Once they
+  // are found good, `keep` writes down what must outlive the process; where it fails, nothing
+  // has changed and its error is the finding. kPublished, kUnchanged or kFailed.
+  Outcome Replace(std::vector<rules::SourceText> sources,
+                  const std::function<Result<void>()>& keep);
+
   // Of the last attempt that was not kUnchanged or kStillFailed: errors where it failed.
   [[nodiscard]] const rules::Findings& findings() const { return findings_; }
   // The first error of the last attempt; "" after a good one.
   [[nodiscard]] const std::string& last_error() const { return last_error_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] const std::shared_ptr<const rules::RuleSet>& running() const { return running_; }
+  // The texts of the running set.
+  [[nodiscard]] const std::vector<rules::SourceText>& running_sources() const {
+    return running_sources_;
+  }
 
  private:
+  void PutInForce(std::shared_ptr<const rules::RuleSet> set,
+                  std::vector<rules::SourceText> sources);
+
   Read read_;
   Publish publish_;
   std::shared_ptr<const rules::RuleSet> running_;
-  std::string running_text_;  // All sources of the running set, in one.
-  std::string failed_text_;   // Of the last failure; "" after a success.
+  std::vector<rules::SourceText> running_sources_;
+  std::string failed_text_;  // Of the last failure; "" after a success.
   rules::Findings findings_;
   std::string last_error_;
   Counters counters_;

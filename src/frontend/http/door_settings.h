@@ -11,17 +11,20 @@
 
 namespace sluice::frontend::http {
 
+struct AdminDesk;
+
 // What a listener is for. Both tell their health.
 enum class Role : std::uint8_t {
   kCheck,  // Applications and proxies: check and status.
-  kAdmin,  // Operators: metrics.
+  kAdmin,  // Operators: metrics, rules, modes.
 };
 
 // The bounds of one listener. Each stands between a client that means ill, or is only slow,
 // and the memory and file descriptors of all others.
 struct DoorSettings {
   Role role = Role::kCheck;
-  std::string token{};  // Bearer token that all but health asks for; "" asks for none.
+  std::string token{};              // Bearer token that all but health asks for; "" asks for none.
+  const AdminDesk* desk = nullptr;  // Of an admin listener: see admin_desk.h. None: only metrics.
   wire::Http1Limits request{.body_bytes = 64 * 1024};
   std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
   std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.

@@ -1,5 +1,7 @@
 #include "frontend/http/exchange.h"
 
+#include <utility>
+
 #include "sluice/reason.h"
 
 #include "base/assert.h"
@@ -22,6 +24,7 @@ void Exchange::Reset(Client& client) {
   minor_version_ = 1;
   fields_.clear();
   body_.clear();
+  errand_.reset();
   attributes = {};
   cost = Cost{};
   peek = false;
@@ -79,6 +82,26 @@ void Exchange::AskStatus() {
   state_ = State::kAsking;
 }
 
+void Exchange::Send(std::unique_ptr<Errand> errand) {
+  errand_ = std::move(errand);
+  state_ = State::kErrand;
+  errand_starts_ = true;
+  errand_->Start();
+  errand_starts_ = false;
+}
+
+void Exchange::OnErrandDone() {
+  SLUICE_DCHECK(ready());
+  if (errand_starts_) {
+    return;  // Whoever routed the request sees that it is ready.
+  }
+  if (client_ == nullptr) {
+    pool_.Return(*this);
+    return;
+  }
+  client_->OnExchangeReady(*this);
+}
+
 void Exchange::OnVerdict() noexcept {
   if (client_ == nullptr) {
     pool_.Return(*this);
@@ -104,8 +127,8 @@ void Exchange::BecomeReady() {
 
 void Exchange::Abandon() {
   client_ = nullptr;
-  if (state_ == State::kAsking) {
-    return;  // The store has it: OnVerdict() returns it.
+  if (state_ == State::kAsking || state_ == State::kErrand) {
+    return;  // The store has it: OnVerdict() or OnErrandDone() returns it.
   }
   hold_.Cancel();
   pool_.Return(*this);

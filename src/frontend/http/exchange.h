@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "frontend/http/errand.h"
 #include "frontend/http/problem.h"
 #include "net/timer_wheel.h"
 #include "service/limiter_service.h"
@@ -21,7 +23,8 @@ class ExchangePool;
 // steady state allocates nothing; the call that a store holds lives in here, so an exchange
 // outlives its connection where the client went away before the store answered.
 //
-//   fresh -> (Answer..., or Ask... then asked, then maybe held) -> ready -> back in the pool
+//   fresh -> (Answer..., or Ask... then asked, then maybe held, or Send) -> ready -> back in the
+//   pool
 class Exchange final : public service::DecideCall {
  public:
   explicit Exchange(ExchangePool& pool);
@@ -43,6 +46,10 @@ class Exchange final : public service::DecideCall {
   // The service has to be asked; attributes, cost and peek are set.
   void AskCheck(bool wait);
   void AskStatus();
+  // An errand has to be waited for; it is kept until the next request.
+  void Send(std::unique_ptr<Errand> errand);
+  // The last thing that an errand does. The exchange is answered.
+  void OnErrandDone();
 
   // Room that handlers read a request into. It holds the bytes that `attributes` views.
   wire::CheckJson json;
@@ -73,7 +80,7 @@ class Exchange final : public service::DecideCall {
   void OnVerdict() noexcept override;
 
  private:
-  enum class State : std::uint8_t { kFresh, kAsking, kHeld, kReady };
+  enum class State : std::uint8_t { kFresh, kAsking, kErrand, kHeld, kReady };
   enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus };
 
   void Reset(Client& client);
@@ -90,11 +97,13 @@ class Exchange final : public service::DecideCall {
   bool keep_alive_ = true;
   bool head_only_ = false;
   bool wait_ = false;
+  bool errand_starts_ = false;
   int minor_version_ = 1;
   int status_ = 200;
   std::string_view content_type_;
   std::string fields_;  // Header lines, beside those that every response has.
   std::string body_;
+  std::unique_ptr<Errand> errand_;
 };
 
 }  // namespace sluice::frontend::http

@@ -203,7 +203,7 @@ void Http2Connection::Route(Request& request) {
   door_.router_.Route(whole_, exchange);
   if (exchange.must_ask()) {
     batch_.push_back(&exchange);
-  } else {
+  } else if (exchange.ready()) {
     ready_.push_back(&exchange);
   }
 }

@@ -1,9 +1,14 @@
 #include "frontend/http/router.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 
 #include "frontend/http/admin_handler.h"
 #include "frontend/http/check_handler.h"
+#include "frontend/http/config_handler.h"
+#include "frontend/http/key_handler.h"
+#include "frontend/http/mode_handler.h"
 #include "frontend/http/problem.h"
 #include "frontend/http/status_handler.h"
 #include "frontend/secret.h"
@@ -14,6 +19,11 @@ namespace {
 
 constexpr std::string_view kCheckPath = "/v1/ratelimit/check";
 constexpr std::string_view kStatusPath = "/v1/ratelimit/status";
+constexpr std::string_view kConfigPath = "/v1/ratelimit/config";
+constexpr std::string_view kModePath = "/v1/ratelimit/mode";
+constexpr std::string_view kKillSwitchPath = "/v1/ratelimit/kill-switch";
+constexpr std::string_view kResetPath = "/v1/ratelimit/reset";
+constexpr std::string_view kRefundPath = "/v1/ratelimit/refund";
 
 // Answers 405 unless the method is the one served here.
 bool AllowsPost(const wire::Http1Request& request, Exchange& exchange) {
@@ -36,17 +46,30 @@ bool AllowsGet(const wire::Http1Request& request, Exchange& exchange) {
   return false;
 }
 
+// Answers 405 with `allow` unless the method is one of `methods`.
+bool Allows(const wire::Http1Request& request, std::initializer_list<wire::HttpMethod> methods,
+            std::string_view allow, Exchange& exchange) {
+  if (std::find(methods.begin(), methods.end(), request.method) != methods.end()) {
+    return true;
+  }
+  exchange.AnswerProblem({.status = 405,
+                          .title = {},
+                          .detail = "this path takes other methods: see Allow",
+                          .code = {}});
+  exchange.AddField("Allow", allow);
+  return false;
+}
+
 void NotFound(std::string_view detail, Exchange& exchange) {
   exchange.AnswerProblem({.status = 404, .title = {}, .detail = detail, .code = {}});
 }
 
-// The segment behind the status path, still encoded; none if `path` is another.
-std::optional<std::string_view> StatusSegment(std::string_view path) {
-  if (path.size() <= kStatusPath.size() + 1 || !path.starts_with(kStatusPath) ||
-      path[kStatusPath.size()] != '/') {
+// The one segment behind `prefix`, still encoded; none if `path` is another.
+std::optional<std::string_view> SegmentBehind(std::string_view prefix, std::string_view path) {
+  if (path.size() <= prefix.size() + 1 || !path.starts_with(prefix) || path[prefix.size()] != '/') {
     return std::nullopt;
   }
-  path.remove_prefix(kStatusPath.size() + 1);
+  path.remove_prefix(prefix.size() + 1);
   return path.find('/') == std::string_view::npos ? std::optional(path) : std::nullopt;
 }
 
@@ -87,7 +110,7 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
     }
     return;
   }
-  const auto user_id = StatusSegment(request.path);
+  const auto user_id = SegmentBehind(kStatusPath, request.path);
   if (user_id || request.path == kStatusPath) {
     if (AllowsGet(request, exchange)) {
       HandleStatus(request, user_id, exchange);
@@ -105,7 +128,48 @@ void Router::RouteAdmin(const wire::Http1Request& request, Exchange& exchange) c
     }
     return;
   }
-  NotFound("paths on the admin listener: /metrics, /healthz, /readyz", exchange);
+  if (settings_.desk != nullptr && RouteDesk(request, *settings_.desk, exchange)) {
+    return;
+  }
+  NotFound(
+      "paths on the admin listener: /metrics, /healthz, /readyz, /v1/ratelimit/config, "
+      "/v1/ratelimit/mode/{rule_id}, /v1/ratelimit/kill-switch, /v1/ratelimit/reset, "
+      "/v1/ratelimit/refund",
+      exchange);
+}
+
+// Rule ids have nothing to encode in a path, and one that is encoded all the same is none.
+bool Router::RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
+                       Exchange& exchange) {
+  using enum wire::HttpMethod;
+  if (request.path == kConfigPath) {
+    if (AllowsGet(request, exchange)) {
+      HandleRules(desk, exchange);
+    }
+  } else if (const auto rule = SegmentBehind(kConfigPath, request.path); rule) {
+    if (Allows(request, {kGet, kHead, kPut, kDelete}, "GET, HEAD, PUT, DELETE", exchange)) {
+      HandleRule(request, *rule, desk, exchange);
+    }
+  } else if (const auto of = SegmentBehind(kModePath, request.path); of) {
+    if (Allows(request, {kGet, kHead, kPut, kDelete}, "GET, HEAD, PUT, DELETE", exchange)) {
+      HandleMode(request, *of, desk, exchange);
+    }
+  } else if (request.path == kKillSwitchPath) {
+    if (Allows(request, {kGet, kHead, kPut}, "GET, HEAD, PUT", exchange)) {
+      HandleKillSwitch(request, desk, exchange);
+    }
+  } else if (request.path == kResetPath) {
+    if (AllowsPost(request, exchange)) {
+      HandleReset(request, desk.service, exchange);
+    }
+  } else if (request.path == kRefundPath) {
+    if (AllowsPost(request, exchange)) {
+      HandleRefund(request, desk.service, exchange);
+    }
+  } else {
+    return false;
+  }
+  return true;
 }
 
 bool Router::Authorized(const wire::Http1Request& request) const {

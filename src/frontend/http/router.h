@@ -15,6 +15,10 @@ namespace sluice::frontend::http {
 //   both      GET  /healthz, /readyz
 //   check     POST /v1/ratelimit/check, GET /v1/ratelimit/status[/{user_id}]
 //   admin     GET  /metrics
+//             GET  /v1/ratelimit/config; GET, PUT, DELETE /v1/ratelimit/config/{rule_id}
+//             GET, PUT, DELETE /v1/ratelimit/mode/{rule_id}
+//             GET, PUT /v1/ratelimit/kill-switch
+//             POST /v1/ratelimit/reset, /v1/ratelimit/refund
 //
 // HEAD wherever GET; another method is 405 with Allow, another path 404. With a token set,
 // all but health wants `Authorization: Bearer <token>`. Immutable; what it refers to outlives it.
@@ -30,6 +34,9 @@ class Router {
  private:
   void RouteCheck(const wire::Http1Request& request, Exchange& exchange) const;
   void RouteAdmin(const wire::Http1Request& request, Exchange& exchange) const;
+  // False if the path is none of the desk's.
+  [[nodiscard]] static bool RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
+                                      Exchange& exchange);
   [[nodiscard]] bool Authorized(const wire::Http1Request& request) const;
 
   const DoorSettings& settings_;

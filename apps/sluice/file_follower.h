@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "sluice/result.h"
+#include "sluice/time.h"
+
+#include "net/event_loop.h"
+#include "net/fd_watcher.h"
+#include "sources/file_source.h"
+
+namespace sluice::app {
+
+// Says on the loop that files have changed, once they have settled: editors and tools put a file
+// in place in steps (away with the old one, a new one, its text), and a step is no whole. One
+// thread: the loop's.
+class FileFollower {
+ public:
+  // `loop` and `files` outlive it. `settle` is from the first sign of a change to `on_changed`.
+  // Errors: no descriptor is left.
+  [[nodiscard]] static Result<std::unique_ptr<FileFollower>> Create(
+      net::EventLoop& loop, sources::FileSource& files, Duration settle,
+      std::function<void()> on_changed);
+
+ private:
+  FileFollower(net::EventLoop& loop, sources::FileSource& files, Duration settle,
+               std::function<void()> on_changed, int fd);
+  void OnReadable();
+
+  net::EventLoop& loop_;
+  sources::FileSource& files_;
+  const Duration settle_;
+  std::function<void()> on_changed_;
+  net::FdWatcher watcher_;
+  net::Timer settled_;
+  bool settling_ = false;
+};
+
+}  // namespace sluice::app

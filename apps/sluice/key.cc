@@ -1,0 +1,80 @@
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ask_admin.h"
+#include "command_line.h"
+#include "exit_code.h"
+#include "wire/json_writer.h"
+
+// sluice reset and sluice refund.
+namespace sluice::app {
+
+namespace {
+
+struct KeyOptions {
+  std::string server = "http://127.0.0.1:6070";
+  std::vector<std::string> words;
+  std::string rule;
+  std::int64_t units = 0;
+};
+
+int Ask(const KeyOptions& options, const std::string& verb, bool has_units) {
+  std::vector<Attribute> attributes;
+  if (!ReadAttributes(options.words, attributes)) {
+    return kExitError;
+  }
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("attributes").BeginObject();
+  for (const Attribute& attribute : attributes) {
+    json.EscapedName(attribute.name).Text(attribute.value);
+  }
+  json.EndObject();
+  if (!options.rule.empty()) {
+    json.Name("rule").Text(options.rule);
+  }
+  if (has_units) {
+    json.Name("units").Number(options.units);
+  }
+  json.EndObject();
+  return AskAdmin(options.server, {.method = "POST",
+                                   .target = "/v1/ratelimit/" + verb,
+                                   .content_type = "application/json",
+                                   .body = body});
+}
+
+}  // namespace
+
+void AddReset(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<KeyOptions>();
+  CLI::App* command = app.add_subcommand("reset", "Make keys fresh on a running daemon");
+  command->footer(
+      "The key of every rule that applies to the attributes.\n"
+      "Exit codes: 0 done, 2 error.\n"
+      "Example: sluice reset user_id=u_42");
+  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
+      ->required();
+  command->add_option("--rule", options->rule, "Only this rule's key");
+  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = Ask(*options, "reset", false); });
+}
+
+void AddRefund(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<KeyOptions>();
+  CLI::App* command = app.add_subcommand("refund", "Give units back to keys on a running daemon");
+  command->footer(
+      "The key of every rule that applies to the attributes; none gets more than its whole quota.\n"
+      "Exit codes: 0 done, 2 error.\n"
+      "Example: sluice refund user_id=u_42 --units 5");
+  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
+      ->required();
+  command->add_option("--units", options->units, "Units that each key gets back")->required();
+  command->add_option("--rule", options->rule, "Only this rule's key");
+  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = Ask(*options, "refund", true); });
+}
+
+}  // namespace sluice::app

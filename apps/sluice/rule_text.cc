@@ -1,0 +1,90 @@
+#include "rule_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "rules/yaml_tree.h"
+#include "wire/json_writer.h"
+
+namespace sluice::app {
+
+namespace {
+
+using rules::YamlNode;
+
+// Whether plain text is a number of JSON's: digits, or digits with a fraction.
+bool IsNumber(std::string_view text) {
+  if (text.starts_with('-')) {
+    text.remove_prefix(1);
+  }
+  const std::size_t point = text.find('.');
+  const auto digits = [](std::string_view part) {
+    return !part.empty() &&
+           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  const std::string_view whole = text.substr(0, point);
+  return digits(whole) && (whole == "0" || !whole.starts_with('0')) &&
+         (point == std::string_view::npos || digits(text.substr(point + 1)));
+}
+
+// As deep as a YamlTree may be, which is less than a JsonWriter can.
+void Write(const YamlNode& node, wire::JsonWriter& json) {  // NOLINT(misc-no-recursion)
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+      json.Null();
+      return;
+    case YamlNode::Kind::kText:
+      if (!node.quoted && (IsNumber(node.text) || node.text == "true" || node.text == "false")) {
+        json.Raw(node.text);
+      } else {
+        json.Text(node.text);
+      }
+      return;
+    case YamlNode::Kind::kList:
+      json.BeginArray();
+      for (const YamlNode* item : node.items) {
+        Write(*item, json);
+      }
+      json.EndArray();
+      return;
+    case YamlNode::Kind::kMap:
+      json.BeginObject();
+      for (std::size_t i = 0; i < node.pair_count(); ++i) {
+        json.EscapedName(node.key(i).text);
+        Write(node.value(i), json);
+      }
+      json.EndObject();
+      return;
+  }
+}
+
+const YamlNode* Member(const YamlNode& map, std::string_view name) {
+  for (std::size_t i = 0; map.is_map() && i < map.pair_count(); ++i) {
+    if (map.key(i).text == name) {
+      return &map.value(i);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string RuleText(const rules::SourceText& source, std::string_view id) {
+  std::vector<Error> problems;
+  const rules::YamlTree tree(source.text, source.name, problems);
+  const YamlNode* const list = Member(tree.root(), "rules");
+  if (list != nullptr && list->is_list()) {
+    for (const YamlNode* rule : list->items) {
+      const YamlNode* const own = Member(*rule, "id");
+      if (own != nullptr && own->is_text() && own->text == id) {
+        std::string text;
+        wire::JsonWriter json(text);
+        Write(*rule, json);
+        return text;
+      }
+    }
+  }
+  return "{}";
+}
+
+}  // namespace sluice::app

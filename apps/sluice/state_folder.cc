@@ -1,0 +1,48 @@
+#include "state_folder.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "net/listener.h"
+
+namespace sluice::app {
+
+namespace {
+
+// "" if unset. Asked at the start, before there are threads.
+std::string_view Environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? std::string_view() : value;
+}
+
+std::string FirstCheckPort(const DaemonConfig& config) {
+  for (const ListenerConfig& listener : config.listeners) {
+    const auto endpoint = net::ParseAddress(listener.address);
+    if (listener.role == frontend::http::Role::kCheck && endpoint && endpoint->port() != 0) {
+      return std::to_string(endpoint->port());
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string StateFolder(const DaemonConfig& config) {
+  if (!config.api_folder.empty()) {
+    return config.api_folder;
+  }
+  if (const std::string_view folders = Environment("STATE_DIRECTORY"); !folders.empty()) {
+    return std::string(folders.substr(0, folders.find(':')));
+  }
+  const std::string port = FirstCheckPort(config);
+  std::filesystem::path state = Environment("XDG_STATE_HOME");
+  if (state.empty()) {
+    const std::string_view home = Environment("HOME");
+    state = home.empty() ? "" : std::filesystem::path(home) / ".local" / "state";
+  }
+  // A relative path here would depend on where the daemon was started from.
+  return port.empty() || !state.is_absolute() ? "" : (state / "sluice" / port).string();
+}
+
+}  // namespace sluice::app

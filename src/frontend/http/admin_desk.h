@@ -1,0 +1,16 @@
+#pragma once
+
+#include "frontend/http/mode_switch.h"
+#include "frontend/http/rule_book.h"
+#include "service/limiter_service.h"
+
+namespace sluice::frontend::http {
+
+// What an admin listener's verbs act on. All outlive the door.
+struct AdminDesk {
+  RuleBook& rules;
+  ModeSwitch& modes;
+  service::LimiterService& service;
+};
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,196 @@
+#include "frontend/http/config_handler.h"
+
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "frontend/http/problem.h"
+#include "rules/mode_overrides.h"
+#include "wire/http1_response.h"
+#include "wire/json_writer.h"
+#include "wire/problem.h"
+
+namespace sluice::frontend::http {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kScope = "node";  // What is changed here counts on this node alone.
+
+// Of the text of a rule: FNV-1a, 64 bits. It tells versions of one rule apart, and keeps no
+// secret.
+std::string EntityTag(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return fmt::format("\"{:016x}\"", hash);
+}
+
+// Whether a list of entity tags names `tag`; "*" names whatever there is.
+bool Names(std::string_view list, std::string_view tag) {
+  return !tag.empty() && (list == "*" || list.find(tag) != std::string_view::npos);
+}
+
+// `tag` is "" where there is no such rule.
+bool Holds(const wire::Http1Request& request, std::string_view tag, Exchange& exchange) {
+  std::string_view broken;
+  if (request.HasField("If-Match") && !Names(request.Field("If-Match"), tag)) {
+    broken = "If-Match names another version of this rule: read it again";
+  } else if (request.HasField("If-None-Match") && Names(request.Field("If-None-Match"), tag)) {
+    broken = "If-None-Match names this very rule: it is there already";
+  } else {
+    return true;
+  }
+  exchange.AnswerProblem({.status = 412, .title = {}, .detail = broken, .code = "changed"});
+  if (!tag.empty()) {
+    exchange.AddField("ETag", tag);
+  }
+  return false;
+}
+
+std::string_view StatusOf(rules::Mode mode) {
+  return mode == rules::Mode::kEnforce ? "active" : rules::NameOf(mode);
+}
+
+void AppendSummary(const AdminDesk& desk, const rules::Rule& rule, wire::JsonWriter& json) {
+  const rules::Mode mode = desk.modes.modes().Effective(rule);
+  json.Name("rule_id").Text(rule.id);
+  json.Name("status").Text(StatusOf(mode));
+  json.Name("mode").Text(rules::NameOf(mode));
+  json.Name("configured_mode").Text(rules::NameOf(rule.mode));
+  json.Name("source").Text(rule.source);
+  json.Name("algorithm").Text(core::NameOf(rule.quota.algorithm));
+  json.Name("key_pattern").Text(rule.key_pattern);
+}
+
+void AnswerRule(int status, const AdminDesk& desk, const rules::Rule& rule, std::string_view text,
+                Exchange& exchange) {
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  AppendSummary(desk, rule, json);
+  json.Name("scope").Text(kScope);
+  json.Name("rule").Raw(text);
+  json.EndObject();
+  exchange.AnswerText(status, kJson, body);
+  exchange.AddField("ETag", EntityTag(text));
+}
+
+void AnswerNoSuchRule(Exchange& exchange) {
+  exchange.AnswerProblem({.status = 404,
+                          .title = {},
+                          .detail = "no rule of this id is in force",
+                          .code = "no_such_rule"});
+}
+
+void AnswerRefusal(const RuleRefusal& refusal, Exchange& exchange) {
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  wire::AppendProblemMembers(json, {.title = wire::StatusPhrase(refusal.status),
+                                    .status = refusal.status,
+                                    .detail = refusal.detail,
+                                    .code = refusal.code});
+  json.Name("errors").BeginArray();
+  for (const Error& error : refusal.errors) {
+    json.BeginObject().Name("message").Text(error.message);
+    if (!error.place.file.empty()) {
+      json.Name("source").Text(error.place.file);
+    }
+    if (error.place.line > 0) {
+      json.Name("line").Number(error.place.line).Name("column").Number(error.place.column);
+    }
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  exchange.AnswerText(refusal.status, kProblemType, body);
+}
+
+void PutRule(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
+             Exchange& exchange) {
+  if (const auto put = desk.rules.Put(id, request.body); !put) {
+    AnswerRefusal(put.error(), exchange);
+    return;
+  }
+  const auto set = desk.rules.rules();
+  const rules::Rule& rule = *set->Find(id);
+  AnswerRule(200, desk, rule, desk.rules.TextOf(rule), exchange);
+}
+
+void DeleteRule(std::string_view id, const AdminDesk& desk, Exchange& exchange) {
+  if (const auto deleted = desk.rules.Delete(id); !deleted) {
+    AnswerRefusal(deleted.error(), exchange);
+    return;
+  }
+  // A file's rule of the same id is in force again.
+  const auto set = desk.rules.rules();
+  const rules::Rule* const left = set->Find(id);
+  if (left == nullptr) {
+    // What was said of its mode goes with it. That this may not be kept is no reason to fail: a
+    // mode of a rule that is not there does nothing.
+    (void)desk.modes.SetMode(id, std::nullopt);
+  }
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("rule_id").Text(id);
+  json.Name("status").Text("deleted");
+  json.Name("scope").Text(kScope);
+  if (left != nullptr) {
+    json.Name("in_force").Text(left->source);
+  }
+  json.EndObject();
+  exchange.AnswerText(200, kJson, body);
+}
+
+}  // namespace
+
+void HandleRules(const AdminDesk& desk, Exchange& exchange) {
+  const auto set = desk.rules.rules();
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("scope").Text(kScope);
+  json.Name("kill_switch").Truth(desk.modes.modes().all.has_value());
+  json.Name("rules").BeginArray();
+  for (const rules::Rule& rule : set->rules()) {
+    json.BeginObject();
+    AppendSummary(desk, rule, json);
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  exchange.AnswerText(200, kJson, body);
+}
+
+void HandleRule(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
+                Exchange& exchange) {
+  const auto set = desk.rules.rules();
+  const rules::Rule* const rule = set->Find(id);
+  const std::string text = rule == nullptr ? "" : desk.rules.TextOf(*rule);
+  const std::string tag = rule == nullptr ? "" : EntityTag(text);
+  const bool reads =
+      request.method == wire::HttpMethod::kGet || request.method == wire::HttpMethod::kHead;
+  if (reads && rule != nullptr && request.HasField("If-None-Match") &&
+      Names(request.Field("If-None-Match"), tag)) {
+    exchange.AnswerText(304, kJson, "");
+    exchange.AddField("ETag", tag);
+    return;
+  }
+  if (reads) {
+    if (rule == nullptr) {
+      AnswerNoSuchRule(exchange);
+    } else {
+      AnswerRule(200, desk, *rule, text, exchange);
+    }
+  } else if (Holds(request, tag, exchange)) {
+    if (request.method == wire::HttpMethod::kPut) {
+      PutRule(request, id, desk, exchange);
+    } else {
+      DeleteRule(id, desk, exchange);
+    }
+  }
+}
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,133 @@
+#include "frontend/http/mode_handler.h"
+
+#include <optional>
+#include <string>
+
+#include "frontend/http/problem.h"
+#include "wire/json_writer.h"
+#include "wire/scalar_object.h"
+
+namespace sluice::frontend::http {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+void AnswerBadBody(std::string_view detail, Exchange& exchange) {
+  exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = "invalid_body"});
+}
+
+// The only member that the body has, of this name; none, answered, if it is anything else.
+std::optional<wire::JsonMember> OnlyMember(wire::ScalarObject& object, std::string_view body,
+                                           std::string_view name, std::string_view expected,
+                                           Exchange& exchange) {
+  if (const auto read = object.Read(body); !read) {
+    const wire::JsonProblem& problem = read.error();
+    exchange.AnswerProblem({.status = 400,
+                            .title = {},
+                            .detail = problem.message,
+                            .code = wire::FaultName(problem.fault),
+                            .place = &problem});
+    return std::nullopt;
+  }
+  if (object.members().size() != 1 || object.members().front().name != name) {
+    AnswerBadBody(expected, exchange);
+    return std::nullopt;
+  }
+  return object.members().front();
+}
+
+std::optional<rules::Mode> ModeNamed(std::string_view name) {
+  for (const rules::Mode mode : {rules::Mode::kEnforce, rules::Mode::kShadow, rules::Mode::kOff}) {
+    if (rules::NameOf(mode) == name) {
+      return mode;
+    }
+  }
+  return std::nullopt;
+}
+
+bool Kept(const Result<void>& set, Exchange& exchange) {
+  if (!set) {
+    exchange.AnswerProblem(
+        {.status = 503, .title = {}, .detail = set.error().Text(), .code = "not_kept"});
+  }
+  return set.has_value();
+}
+
+void AnswerMode(const rules::Rule& rule, const AdminDesk& desk, Exchange& exchange) {
+  const rules::ModeOverrides& modes = desk.modes.modes();
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("rule_id").Text(rule.id);
+  json.Name("mode").Text(rules::NameOf(modes.Effective(rule)));
+  json.Name("configured_mode").Text(rules::NameOf(rule.mode));
+  json.Name("set").Truth(modes.by_rule.contains(rule.id));
+  json.Name("kill_switch").Truth(modes.all.has_value());
+  json.Name("scope").Text("node");
+  json.EndObject();
+  exchange.AnswerText(200, kJson, body);
+}
+
+}  // namespace
+
+void HandleMode(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
+                Exchange& exchange) {
+  const auto set = desk.rules.rules();
+  const rules::Rule* const rule = set->Find(id);
+  if (rule == nullptr) {
+    exchange.AnswerProblem({.status = 404,
+                            .title = {},
+                            .detail = "no rule of this id is in force",
+                            .code = "no_such_rule"});
+    return;
+  }
+  if (request.method == wire::HttpMethod::kPut) {
+    constexpr std::string_view kExpected = R"(the body is {"mode": "enforce", "shadow" or "off"})";
+    wire::ScalarObject object("");
+    const auto member = OnlyMember(object, request.body, "mode", kExpected, exchange);
+    if (!member) {
+      return;
+    }
+    const auto mode = ModeNamed(member->text);
+    if (!mode || member->kind != wire::ScalarKind::kText) {
+      AnswerBadBody(kExpected, exchange);
+      return;
+    }
+    if (!Kept(desk.modes.SetMode(id, mode), exchange)) {
+      return;
+    }
+  } else if (request.method == wire::HttpMethod::kDelete &&
+             !Kept(desk.modes.SetMode(id, std::nullopt), exchange)) {
+    return;
+  }
+  AnswerMode(*rule, desk, exchange);
+}
+
+void HandleKillSwitch(const wire::Http1Request& request, const AdminDesk& desk,
+                      Exchange& exchange) {
+  if (request.method == wire::HttpMethod::kPut) {
+    constexpr std::string_view kExpected = R"(the body is {"on": true} or {"on": false})";
+    wire::ScalarObject object("");
+    const auto member = OnlyMember(object, request.body, "on", kExpected, exchange);
+    if (!member) {
+      return;
+    }
+    if (member->kind != wire::ScalarKind::kBoolean) {
+      AnswerBadBody(kExpected, exchange);
+      return;
+    }
+    if (!Kept(desk.modes.SetKillSwitch(member->text == "true"), exchange)) {
+      return;
+    }
+  }
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("on").Truth(desk.modes.modes().all.has_value());
+  json.Name("scope").Text("node");
+  json.EndObject();
+  exchange.AnswerText(200, kJson, body);
+}
+
+}  // namespace sluice::frontend::http

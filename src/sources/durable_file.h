@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sluice/result.h"
+
+namespace sluice::sources {
+
+// Puts `text` in place of the file at `path`, whole or not at all: written beside it, synced,
+// renamed over it, and the folder synced, so that once this returns a loss of power loses
+// nothing. Makes the folders on the way, for this user only. Errors name the path and the
+// reason; the old file then stands.
+[[nodiscard]] Result<void> WriteDurably(const std::string& path, std::string_view text);
+
+// Takes the file away for good. That there is none is no error.
+[[nodiscard]] Result<void> RemoveDurably(const std::string& path);
+
+}  // namespace sluice::sources

@@ -1,0 +1,402 @@
+#!/usr/bin/env python3
+"""The admin listener's verbs on the real binary: rules, modes, and what a change of a rule leaves
+of what keys have used, in the middle of load. Usage: admin_test.py SLUICE
+
+No fixed ports and no sleeps for luck: ports are 0 and read from the greeting; what takes time is
+waited for, with an end.
+"""
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+SLUICE = os.path.abspath(sys.argv.pop(1))
+
+CONFIG = """
+listeners:
+  - address: 127.0.0.1:0
+  - {address: "127.0.0.1:0", role: admin}
+table: {keys: 10000, path: %s}
+drain_timeout: 5s
+rule_sources:
+  - files: [rules/*.yaml]
+  - api: {dir: state}
+"""
+QUOTA = {"key_pattern": "user:{user_id}", "algorithm": "fixed_window", "limit": 10, "window": "30d"}
+
+
+def until(what, limit=20.0):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        got = what()
+        if got:
+            return got
+        time.sleep(0.01)
+    raise AssertionError("did not happen within %s s" % limit)
+
+
+class Daemon:
+    def __init__(self, root):
+        self.root = root
+        self.process = subprocess.Popen([SLUICE, "serve", "--config", "sluice.yaml"], cwd=root,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        greeting = ""
+        for line in self.process.stdout:
+            greeting += line
+            if "/metrics" in line:
+                break
+        self.address = re.search(r"checks\s+http://(\S+)", greeting).group(1)
+        self.admin = re.search(r"admin\s+http://(\S+)", greeting).group(1)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        self.process.communicate(timeout=20)
+
+    @staticmethod
+    def ask(address, method, path, body=None, **fields):
+        connection = http.client.HTTPConnection(address, timeout=20)
+        if body is not None and not isinstance(body, str):
+            body = json.dumps(body)
+        connection.request(method, path, body,
+                           {name.replace("_", "-"): value for name, value in fields.items()})
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        is_json = "json" in response.headers["Content-Type"] and text
+        return response.status, json.loads(text) if is_json else text, response.headers
+
+    def desk(self, method, path, body=None, **fields):
+        return self.ask(self.admin, method, "/v1/ratelimit/" + path, body, **fields)
+
+    def put(self, rule, **changes):
+        status, answer, headers = self.desk("PUT", "config/" + rule, {**QUOTA, **changes})
+        assert status == 200, answer
+        return headers["ETag"]
+
+    def check(self, **body):
+        return self.ask(self.address, "POST", "/v1/ratelimit/check", body)[:2]
+
+    def limits(self, user="looker"):
+        return {limit["name"]: limit["limit"]
+                for limit in self.check(user_id=user, peek=True)[1]["limits"]}
+
+    def metric(self, name):
+        text = self.ask(self.admin, "GET", "/metrics")[1]
+        found = re.search("^" + re.escape(name) + r" (\S+)$", text, re.M)
+        return float(found.group(1)) if found else None
+
+    def command(self, *words):
+        return subprocess.run([SLUICE, *words, "--server", "http://" + self.admin],
+                              capture_output=True, text=True, timeout=20)
+
+
+class Load:
+    """Checks on one key from several connections, as fast as they are answered."""
+
+    def __init__(self, daemon, user, threads=3):
+        self.daemon, self.user = daemon, user
+        self.allowed = self.denied = 0
+        self.wrong = []
+        self.lock = threading.Lock()
+        self.ending = False
+        self.threads = [threading.Thread(target=self.run) for _ in range(threads)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self):
+        connection = http.client.HTTPConnection(self.daemon.address, timeout=20)
+        while not self.ending:
+            connection.request("POST", "/v1/ratelimit/check", json.dumps({"user_id": self.user}))
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+            with self.lock:
+                if response.status == 200:
+                    self.allowed += 1
+                elif response.status == 429:
+                    self.denied += 1
+                else:
+                    self.wrong.append(answer)
+        connection.close()
+
+    def settle(self):
+        """Until what was answered since is plainly judged by the rules of now."""
+        denied = self.denied
+        until(lambda: self.denied > denied + 50 or self.wrong)
+
+    def end(self):
+        self.ending = True
+        for thread in self.threads:
+            thread.join()
+        assert not self.wrong, self.wrong[0]
+
+
+class AdminTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        (self.root / "rules").mkdir()
+        (self.root / "sluice.yaml").write_text(CONFIG % (self.root / "table"))
+        self.daemon = None
+
+    def tearDown(self):
+        if self.daemon and self.daemon.process.poll() is None:
+            self.daemon.process.kill()
+            self.daemon.process.communicate()
+        self.folder.cleanup()
+
+    def start(self):
+        self.daemon = Daemon(self.root)
+        return self.daemon
+
+    def write(self, *rules):
+        (self.root / "rules/new").write_text(json.dumps({"rules": list(rules)}))
+        os.rename(self.root / "rules/new", self.root / "rules/a.yaml")
+
+    # Rules.
+
+    def test_a_rule_that_is_put_is_in_force_at_once_and_after_a_kill(self):
+        daemon = self.start()
+        status, answer, headers = daemon.desk(
+            "PUT", "config/api_rate",
+            {"key_pattern": "user:{user_id}", "algorithm": "token_bucket", "rate": 100,
+             "burst": 150, "window": "1m"})
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(answer["rule_id"], "api_rate")
+        self.assertEqual(answer["status"], "active")
+        self.assertEqual(answer["scope"], "node")
+        self.assertEqual(daemon.limits(), {"api_rate": 150})
+        daemon.stop(signal.SIGKILL)
+        daemon = self.start()
+        self.assertEqual(daemon.limits(), {"api_rate": 150})
+        status, again, tags = daemon.desk("GET", "config/api_rate")
+        self.assertEqual(status, 200)
+        self.assertEqual(again["rule"]["burst"], 150)
+        self.assertEqual(again["source"], "api")
+        self.assertEqual(tags["ETag"], headers["ETag"])
+        everything = daemon.desk("GET", "config")[1]
+        self.assertEqual([rule["rule_id"] for rule in everything["rules"]], ["api_rate"])
+        self.assertEqual(daemon.desk("DELETE", "config/api_rate")[0], 200)
+        self.assertEqual(daemon.limits(), {})
+        self.assertEqual(daemon.desk("GET", "config/api_rate")[0], 404)
+        daemon.stop()
+        self.assertEqual(self.start().limits(), {})
+
+    def test_a_bad_rule_is_refused_with_every_error_and_its_place(self):
+        daemon = self.start()
+        daemon.put("a")
+        status, problem, headers = daemon.desk(
+            "PUT", "config/a", '{"key_pattern": "user:{user_id}",\n  "algorithm": "gcrb",\n'
+            '  "rate": 1.5, "window": "1m"}')
+        self.assertEqual(status, 422)
+        self.assertEqual(headers["Content-Type"], "application/problem+json")
+        self.assertEqual(problem["code"], "invalid_rule")
+        self.assertEqual(problem["errors"][0]["line"], 2, problem)
+        self.assertNotIn("source", problem["errors"][0])
+        self.assertEqual(daemon.desk("PUT", "config/a", "{no")[0], 400)
+        self.assertEqual(daemon.desk("PUT", "config/a%2f..", {})[0], 400)
+        self.assertEqual(daemon.limits(), {"a": 10})
+        self.assertEqual(daemon.desk("POST", "config/a", {})[0], 405)
+
+    def test_a_change_on_a_condition_that_does_not_hold_is_none(self):
+        daemon = self.start()
+        first = daemon.put("a")
+        self.assertEqual(daemon.desk("PUT", "config/a", QUOTA, If_None_Match="*")[0], 412)
+        second = daemon.put("a", limit=11)
+        self.assertNotEqual(first, second)
+        body = {**QUOTA, "limit": 12}
+        self.assertEqual(daemon.desk("PUT", "config/a", body, If_Match=first)[0], 412)
+        self.assertEqual(daemon.limits(), {"a": 11})
+        self.assertEqual(daemon.desk("PUT", "config/a", body, If_Match=second)[0], 200)
+        self.assertEqual(daemon.desk("DELETE", "config/a", If_Match=second)[0], 412)
+        self.assertEqual(daemon.desk("PUT", "config/b", QUOTA, If_Match="*")[0], 412)
+        self.assertEqual(daemon.limits(), {"a": 12})
+
+    def test_the_api_is_before_files(self):
+        self.write({"id": "a", **QUOTA}, {"id": "b", **QUOTA})
+        daemon = self.start()
+        self.assertEqual(daemon.desk("DELETE", "config/a")[0], 409)
+        daemon.put("a", limit=3)
+        self.assertEqual(daemon.limits(), {"a": 3, "b": 10})
+        self.assertEqual(daemon.desk("GET", "config/b")[1]["source"], "rules/a.yaml")
+        (self.root / "rules/a.yaml").write_text("rules: [{id: broken}]")
+        until(lambda: daemon.metric('sluice_rule_reloads_total{result="failed"}'))
+        daemon.put("a", limit=4)  # A file that does not load stands in nobody's way.
+        self.assertEqual(daemon.limits(), {"a": 4, "b": 10})
+        self.write({"id": "a", **QUOTA, "limit": 7})
+        until(lambda: daemon.limits() == {"a": 4})
+        self.assertEqual(daemon.desk("DELETE", "config/a")[1]["in_force"], "rules/a.yaml")
+        self.assertEqual(daemon.limits(), {"a": 7})
+
+    def test_a_rule_that_others_name_stays(self):
+        daemon = self.start()
+        daemon.put("a")
+        daemon.put("b", replaces=["a"])
+        self.assertEqual(daemon.desk("DELETE", "config/a")[0], 422)
+        self.assertEqual(daemon.limits(), {"b": 10})
+
+    # Modes.
+
+    def test_modes_count_at_once_and_after_a_kill(self):
+        daemon = self.start()
+        daemon.put("a", limit=1)
+        self.assertEqual(daemon.check(user_id="u")[0], 200)
+        self.assertEqual(daemon.check(user_id="u")[0], 429)
+        run = daemon.command("mode", "a", "shadow")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        status, answer = daemon.check(user_id="u")
+        self.assertEqual((status, answer["limits"][0]["shadow"]), (200, True))
+        self.assertEqual(daemon.metric('sluice_rule_mode{rule="a",mode="shadow"}'), 1)
+        daemon.stop(signal.SIGKILL)
+        daemon = self.start()
+        self.assertEqual(daemon.check(user_id="u")[0], 200)
+        self.assertEqual(daemon.desk("GET", "config/a")[1]["mode"], "shadow")
+        self.assertEqual(daemon.desk("PUT", "mode/a", {"mode": "off"})[1]["mode"], "off")
+        self.assertEqual(daemon.check(user_id="u")[1]["limits"], [])
+        self.assertEqual(daemon.desk("DELETE", "mode/a")[1]["mode"], "enforce")
+        self.assertEqual(daemon.check(user_id="u")[0], 429)
+        self.assertEqual(daemon.desk("PUT", "mode/a", {"mode": "on"})[0], 400)
+        self.assertEqual(daemon.desk("PUT", "mode/b", {"mode": "off"})[0], 404)
+        self.assertEqual(daemon.command("mode", "b").returncode, 2)
+
+    def test_the_kill_switch_lifts_every_rule_until_it_is_off(self):
+        daemon = self.start()
+        daemon.put("a", limit=0)
+        self.assertEqual(daemon.check(user_id="u")[0], 429)
+        self.assertEqual(daemon.command("kill-switch", "on").returncode, 0)
+        status, answer = daemon.check(user_id="u")
+        self.assertEqual((status, answer["limits"]), (200, []))
+        self.assertEqual(daemon.metric("sluice_kill_switch"), 1)
+        daemon.stop(signal.SIGKILL)
+        daemon = self.start()
+        self.assertEqual(daemon.check(user_id="u")[0], 200)
+        self.assertEqual(daemon.desk("PUT", "kill-switch", {"on": False})[1]["on"], False)
+        self.assertEqual(daemon.check(user_id="u")[0], 429)
+        # By file: what stands there counts as soon as it does.
+        file = self.root / "state/modes.json"
+        file.write_text('{"kill_switch": true}')
+        until(lambda: daemon.check(user_id="u")[0] == 200)
+        file.unlink()
+        until(lambda: daemon.check(user_id="u")[0] == 429)
+
+    # Keys.
+
+    def test_a_reset_makes_a_key_fresh(self):
+        daemon = self.start()
+        daemon.put("a", limit=2)
+        daemon.put("b", limit=3)
+        for _ in range(2):
+            self.assertEqual(daemon.check(user_id="u")[0], 200)
+        self.assertEqual(daemon.check(user_id="u")[0], 429)
+        self.assertEqual(daemon.check(user_id="other")[0], 200)
+        status, answer, _ = daemon.desk("POST", "reset", {"user_id": "u"})
+        self.assertEqual((status, answer["keys"], answer["complete"]), (200, 2, True))
+        left = {limit["name"]: limit["remaining"]
+                for limit in daemon.check(user_id="u", peek=True)[1]["limits"]}
+        self.assertEqual(left, {"a": 2, "b": 3})
+        self.assertEqual(daemon.check(user_id="other")[1]["remaining"], 0)
+        run = daemon.command("reset", "user_id=other")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(daemon.check(user_id="other")[1]["remaining"], 1)
+
+    def test_a_refund_never_lifts_a_key_above_its_quota(self):
+        daemon = self.start()
+        daemon.put("a")
+        self.assertEqual(daemon.check(user_id="u", cost=8)[1]["remaining"], 2)
+        self.assertEqual(daemon.desk("POST", "refund", {"user_id": "u", "units": 3})[0], 200)
+        self.assertEqual(daemon.check(user_id="u", peek=True)[1]["remaining"], 5)
+        run = daemon.command("refund", "user_id=u", "--units", "50")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(daemon.check(user_id="u", peek=True)[1]["remaining"], 10)
+        for body in ({"user_id": "u"}, {"units": 3}, {"user_id": "u", "units": -1}, [], "{"):
+            self.assertEqual(daemon.desk("POST", "refund", body)[0], 400, body)
+        self.assertEqual(daemon.desk("POST", "reset", {"user_id": "u", "units": 1})[0], 400)
+        self.assertEqual(daemon.desk("POST", "reset", {"user_id": "u", "rule": "z"})[0], 400)
+        daemon.put("b")
+        self.assertEqual(daemon.check(user_id="u", cost=4)[0], 200)
+        answer = daemon.desk("POST", "reset", {"user_id": "u", "rule": "b"})[1]
+        self.assertEqual(answer["keys"], 1)
+        left = {limit["name"]: limit["remaining"]
+                for limit in daemon.check(user_id="u", peek=True)[1]["limits"]}
+        self.assertEqual(left, {"a": 6, "b": 10})
+        self.assertEqual(daemon.desk("POST", "refund", {"nobody": 1, "units": 1})[1]["keys"], 0)
+
+    # When a rule changes, in the middle of load, over files and over the API.
+
+    def carry_over(self, daemon, change, rename):
+        load = Load(daemon, "busy")
+        load.settle()
+        self.assertEqual(load.allowed, 10)
+        change(limit=20)  # Raised: what was used counts, and ten more pass at once.
+        until(lambda: load.allowed >= 20)
+        load.settle()
+        self.assertEqual(load.allowed, 20)
+        change(limit=5)  # Lowered below what was used: denied, remaining 0.
+        until(lambda: daemon.limits() == {"a": 5})
+        load.settle()
+        self.assertEqual(load.allowed, 20)
+        status, answer = daemon.check(user_id="busy")
+        self.assertEqual((status, answer["remaining"]), (429, 0))
+        change(limit=22, match={"user_id": "*"})  # No part of the shape: the use goes on.
+        until(lambda: load.allowed >= 22)
+        load.settle()
+        self.assertEqual(load.allowed, 22)
+        rename(limit=25, formerly="a")  # A rename keeps the state with `formerly`.
+        until(lambda: load.allowed >= 25)
+        load.settle()
+        self.assertEqual(load.allowed, 25)
+        before = load.allowed
+        rename(limit=7, window="29d")  # Another window is another shape: fresh.
+        until(lambda: load.allowed >= before + 7)
+        load.settle()
+        self.assertEqual(load.allowed, before + 7)
+        before = load.allowed
+        rename(limit=8, window="29d", algorithm="sliding_window_log")  # So is another algorithm.
+        until(lambda: load.allowed >= before + 8)
+        load.settle()
+        self.assertEqual(load.allowed, before + 8)
+        load.end()
+
+    def test_use_carries_over_in_files(self):
+        self.write({"id": "a", **QUOTA})
+        self.carry_over(self.start(), lambda **new: self.write({"id": "a", **QUOTA, **new}),
+                        lambda **new: self.write({"id": "b", **QUOTA, **new}))
+
+    def test_use_carries_over_in_the_api(self):
+        daemon = self.start()
+        daemon.put("a")
+        load = Load(daemon, "busy")
+        load.settle()
+        self.assertEqual(load.allowed, 10)
+        for limit in (20, 22):
+            daemon.put("a", limit=limit)
+            until(lambda wanted=limit: load.allowed >= wanted)
+            load.settle()
+            self.assertEqual(load.allowed, limit)
+        daemon.put("a", limit=5)
+        load.settle()
+        self.assertEqual(load.allowed, 22)
+        status, answer = daemon.check(user_id="busy")
+        self.assertEqual((status, answer["remaining"]), (429, 0))
+        daemon.put("a", limit=6, window="29d")
+        until(lambda: load.allowed >= 28)
+        load.settle()
+        self.assertEqual(load.allowed, 28)
+        load.end()
+        # A rule in force keeps its state for itself: it goes before its heir comes.
+        self.assertEqual(daemon.desk("DELETE", "config/a")[0], 200)
+        daemon.put("b", limit=8, window="29d", formerly="a")  # Six are used.
+        self.assertEqual(sum(daemon.check(user_id="busy")[0] == 200 for _ in range(10)), 2)
+        daemon.put("c", limit=4, window="29d", replaces=["b"])  # Another name: fresh.
+        self.assertEqual(sum(daemon.check(user_id="busy")[0] == 200 for _ in range(10)), 4)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
