@@ -1,19 +1,20 @@
 #include "ask_admin.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "answer_text.h"
 #include "exit_code.h"
 
 namespace sluice::app {
 
-int AskAdmin(const std::string& server, const net::HttpCall& call) {
+int AskAdmin(const std::string& server, const net::HttpCall& call, std::string& body) {
   const auto url = net::ParseHttpUrl(server);
   if (!url) {
     std::fprintf(stderr, "sluice: %s\n", url.error().Text().c_str());
     return kExitError;
   }
-  const auto reply = net::CallHttp(*url, call);
+  auto reply = net::CallHttp(*url, call);
   if (!reply) {
     std::fprintf(stderr, "sluice: %s\n", reply.error().Text().c_str());
     return kExitError;
@@ -23,8 +24,17 @@ int AskAdmin(const std::string& server, const net::HttpCall& call) {
     std::fprintf(stderr, "sluice: %s\n", TellProblem(reply->status, reply->body).c_str());
     return kExitError;
   }
-  std::printf("%s\n", reply->body.c_str());
+  body = std::move(reply->body);
   return kExitOk;
+}
+
+int AskAdmin(const std::string& server, const net::HttpCall& call) {
+  std::string body;
+  const int exit_code = AskAdmin(server, call, body);
+  if (exit_code == kExitOk) {
+    std::printf("%s\n", body.c_str());
+  }
+  return exit_code;
 }
 
 }  // namespace sluice::app

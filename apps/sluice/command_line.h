@@ -21,6 +21,7 @@ void AddSuggest(CLI::App& app, int& exit_code);
 void AddTable(CLI::App& app, int& exit_code);
 void AddMode(CLI::App& app, int& exit_code);
 void AddKillSwitch(CLI::App& app, int& exit_code);
+void AddShadowReport(CLI::App& app, int& exit_code);
 void AddReset(CLI::App& app, int& exit_code);
 void AddRefund(CLI::App& app, int& exit_code);
 

@@ -73,8 +73,8 @@ class Daemon {
     if (auto loaded = rules_->LoadFirst(); !loaded) {
       return loaded;
     }
-    desk_.emplace(
-        frontend::http::AdminDesk{.rules = *rules_, .modes = modes_, .service = service_});
+    desk_.emplace(frontend::http::AdminDesk{
+        .rules = *rules_, .modes = modes_, .service = service_, .metrics = metrics_});
     server_.Serve(*desk_);
     auto credentials = Credentials::Load(control_, config_);
     if (!credentials) {

@@ -169,6 +169,9 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied,
 void DecideCall::CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept {
   if (!peek) {
     (**pin_).counters[decision.rule->number]->Add(static_cast<std::size_t>(outcome));
+    if (outcome == Outcome::kShadowDenied) {
+      metrics_->shadow_denials().Count(decision.rule->id, decision.parts);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include "sluice/time.h"
 
 #include "rules/rule_set.h"
+#include "service/shadow_denials.h"
 #include "telemetry/counter.h"
 #include "telemetry/exposition.h"
 #include "telemetry/histogram.h"
@@ -78,6 +79,8 @@ class ServiceMetrics final : public telemetry::Source {
   }
   // Of a check that no rule asked for: shown under kThrottleRule.
   void CountThrottle(Outcome outcome) noexcept { throttle_.Add(static_cast<std::size_t>(outcome)); }
+  // Whom shadow rules would have denied.
+  [[nodiscard]] ShadowDenials& shadow_denials() noexcept { return shadow_denials_; }
   [[nodiscard]] bool times_decisions() const noexcept { return times_decisions_; }
   // `times` requests had their verdict `duration` after they were handed in.
   void RecordDecide(Duration duration, std::uint64_t times) noexcept {
@@ -103,6 +106,7 @@ class ServiceMetrics final : public telemetry::Source {
   telemetry::CounterGroup throttle_;
   telemetry::CounterGroup reloads_;  // [0] failed, [1] ok.
   telemetry::Histogram duration_;
+  ShadowDenials shadow_denials_;
 
   mutable std::mutex mutex_;  // Guards all below.
   std::unordered_map<std::string, Known> known_;

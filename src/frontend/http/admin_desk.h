@@ -3,6 +3,7 @@
 #include "frontend/http/mode_switch.h"
 #include "frontend/http/rule_book.h"
 #include "service/limiter_service.h"
+#include "service/service_metrics.h"
 
 namespace sluice::frontend::http {
 
@@ -11,6 +12,7 @@ struct AdminDesk {
   RuleBook& rules;
   ModeSwitch& modes;
   service::LimiterService& service;
+  service::ServiceMetrics& metrics;
 };
 
 }  // namespace sluice::frontend::http

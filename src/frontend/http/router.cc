@@ -10,6 +10,7 @@
 #include "frontend/http/key_handler.h"
 #include "frontend/http/mode_handler.h"
 #include "frontend/http/problem.h"
+#include "frontend/http/shadow_handler.h"
 #include "frontend/http/status_handler.h"
 #include "frontend/secret.h"
 
@@ -22,6 +23,7 @@ constexpr std::string_view kStatusPath = "/v1/ratelimit/status";
 constexpr std::string_view kConfigPath = "/v1/ratelimit/config";
 constexpr std::string_view kModePath = "/v1/ratelimit/mode";
 constexpr std::string_view kKillSwitchPath = "/v1/ratelimit/kill-switch";
+constexpr std::string_view kShadowReportPath = "/v1/ratelimit/shadow-report";
 constexpr std::string_view kResetPath = "/v1/ratelimit/reset";
 constexpr std::string_view kRefundPath = "/v1/ratelimit/refund";
 
@@ -133,7 +135,8 @@ void Router::RouteAdmin(const wire::Http1Request& request, Exchange& exchange) c
   }
   NotFound(
       "paths on the admin listener: /metrics, /healthz, /readyz, /v1/ratelimit/config, "
-      "/v1/ratelimit/mode/{rule_id}, /v1/ratelimit/kill-switch, /v1/ratelimit/reset, "
+      "/v1/ratelimit/mode/{rule_id}, /v1/ratelimit/kill-switch, "
+      "/v1/ratelimit/shadow-report, /v1/ratelimit/reset, "
       "/v1/ratelimit/refund",
       exchange);
 }
@@ -157,6 +160,10 @@ bool Router::RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
   } else if (request.path == kKillSwitchPath) {
     if (Allows(request, {kGet, kHead, kPut}, "GET, HEAD, PUT", exchange)) {
       HandleKillSwitch(request, desk, exchange);
+    }
+  } else if (request.path == kShadowReportPath) {
+    if (AllowsGet(request, exchange)) {
+      HandleShadowReport(desk, exchange);
     }
   } else if (request.path == kResetPath) {
     if (AllowsPost(request, exchange)) {

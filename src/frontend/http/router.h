@@ -18,6 +18,7 @@ namespace sluice::frontend::http {
 //             GET  /v1/ratelimit/config; GET, PUT, DELETE /v1/ratelimit/config/{rule_id}
 //             GET, PUT, DELETE /v1/ratelimit/mode/{rule_id}
 //             GET, PUT /v1/ratelimit/kill-switch
+//             GET  /v1/ratelimit/shadow-report
 //             POST /v1/ratelimit/reset, /v1/ratelimit/refund
 //
 // HEAD wherever GET; another method is 405 with Allow, another path 404. With a token set,

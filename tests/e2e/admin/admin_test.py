@@ -286,6 +286,23 @@ class AdminTest(unittest.TestCase):
         file.unlink()
         until(lambda: daemon.check(user_id="u")[0] == 429)
 
+    def test_the_shadow_report_says_what_would_have_been_denied_and_to_whom(self):
+        daemon = self.start()
+        daemon.put("a", limit=1)
+        daemon.put("b", limit=1, mode="shadow", key_pattern="ip:{ip}")
+        self.assertEqual(daemon.desk("PUT", "mode/a", {"mode": "shadow"})[0], 200)
+        for _ in range(3):
+            self.assertEqual(daemon.check(user_id="u_1", ip="192.0.2.1")[0], 200)
+        self.assertEqual(daemon.check(user_id="u_2", ip="192.0.2.2", peek=True)[0], 200)
+        report = {rule["rule_id"]: rule for rule in daemon.desk("GET", "shadow-report")[1]["rules"]}
+        self.assertEqual(report["a"]["would_allow"], 1)
+        self.assertEqual(report["a"]["would_deny"], 2)
+        self.assertEqual(report["a"]["keys"], [{"key": "user_id=u_1", "would_deny": 2}])
+        self.assertEqual(report["b"]["keys"][0]["key"], "ip=192.0.2.1")
+        run = daemon.command("shadow-report")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("a (shadow): would have denied 2 of 3", run.stdout)
+
     # Keys.
 
     def test_a_reset_makes_a_key_fresh(self):

@@ -1,0 +1,90 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "ask_admin.h"
+#include "command_line.h"
+#include "exit_code.h"
+
+namespace sluice::app {
+
+namespace {
+
+namespace json = boost::json;
+
+struct ShadowOptions {
+  std::string server = "http://127.0.0.1:6070";
+  bool json = false;
+};
+
+// Values out of an answer of ours; what is missing reads as 0 or "".
+std::int64_t Number(const json::object& of, const char* member) {
+  const json::value* value = of.if_contains(member);
+  return value != nullptr && value->is_int64() ? value->as_int64() : 0;
+}
+
+std::string Text(const json::object& of, const char* member) {
+  const json::value* value = of.if_contains(member);
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+}
+
+const json::array& List(const json::object& of, const char* member) {
+  static const json::array kNone;
+  const json::value* value = of.if_contains(member);
+  return value != nullptr && value->is_array() ? value->as_array() : kNone;
+}
+
+std::string Tell(const json::object& report) {
+  std::string text;
+  for (const json::value& item : List(report, "rules")) {
+    const json::object* const rule = item.if_object();
+    if (rule == nullptr) {
+      continue;
+    }
+    const std::int64_t denied = Number(*rule, "would_deny");
+    text += fmt::format("{} ({}): would have denied {} of {}\n", Text(*rule, "rule_id"),
+                        Text(*rule, "mode"), denied, denied + Number(*rule, "would_allow"));
+    for (const json::value& key : List(*rule, "keys")) {
+      if (const json::object* const entry = key.if_object()) {
+        text += fmt::format("  {:>10}  {}\n", Number(*entry, "would_deny"), Text(*entry, "key"));
+      }
+    }
+  }
+  return text.empty() ? "no rule is in shadow (sluice mode RULE shadow)\n" : text;
+}
+
+int Report(const ShadowOptions& options) {
+  const net::HttpCall call{.target = "/v1/ratelimit/shadow-report"};
+  if (options.json) {
+    return AskAdmin(options.server, call);
+  }
+  std::string body;
+  if (const int exit_code = AskAdmin(options.server, call, body); exit_code != kExitOk) {
+    return exit_code;
+  }
+  json::error_code error;
+  const json::value parsed = json::parse(body, error);
+  if (error || !parsed.is_object()) {
+    std::fprintf(stderr, "sluice: the server's answer is none of Sluice's: %s\n", body.c_str());
+    return kExitError;
+  }
+  std::printf("%s", Tell(parsed.as_object()).c_str());
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddShadowReport(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ShadowOptions>();
+  CLI::App* command = app.add_subcommand(
+      "shadow-report", "What a running daemon's shadow rules would have denied, and to whom");
+  command->footer("Exit codes: 0 done, 2 error.");
+  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
+  command->add_flag("--json", options->json, "Print the daemon's JSON");
+  command->callback([options, &exit_code] { exit_code = Report(*options); });
+}
+
+}  // namespace sluice::app

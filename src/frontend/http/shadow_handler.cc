@@ -1,0 +1,66 @@
+#include "frontend/http/shadow_handler.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "service/service_metrics.h"
+#include "wire/json_writer.h"
+
+namespace sluice::frontend::http {
+
+namespace {
+
+using service::Outcome;
+using service::ShadowDenials;
+
+void AppendRule(const AdminDesk& desk, const rules::Rule& rule,
+                const std::vector<ShadowDenials::Key>& keys, wire::JsonWriter& json) {
+  const auto count = [&](Outcome outcome) {
+    return static_cast<std::int64_t>(desk.metrics.Count(rule.id, outcome));
+  };
+  const std::int64_t denied = count(Outcome::kShadowDenied);
+  const rules::Mode mode = desk.modes.modes().Effective(rule);
+  if (mode != rules::Mode::kShadow && denied == 0) {
+    return;
+  }
+  json.BeginObject();
+  json.Name("rule_id").Text(rule.id);
+  json.Name("mode").Text(rules::NameOf(mode));
+  json.Name("would_allow").Number(count(Outcome::kShadowAllowed));
+  json.Name("would_deny").Number(denied);
+  json.Name("keys").BeginArray();
+  for (const ShadowDenials::Key& key : keys) {
+    if (key.rule != rule.id) {
+      continue;
+    }
+    json.BeginObject();
+    json.Name("key").Text(key.text);
+    json.Name("would_deny").Number(static_cast<std::int64_t>(key.denied));
+    if (key.overcount != 0) {
+      json.Name("at_least").Number(static_cast<std::int64_t>(key.denied - key.overcount));
+    }
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+}  // namespace
+
+void HandleShadowReport(const AdminDesk& desk, Exchange& exchange) {
+  const auto set = desk.rules.rules();
+  const std::vector<ShadowDenials::Key> keys = desk.metrics.shadow_denials().Keys();
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("scope").Text("node");
+  json.Name("rules").BeginArray();
+  for (const rules::Rule& rule : set->rules()) {
+    AppendRule(desk, rule, keys, json);
+  }
+  json.EndArray().EndObject();
+  exchange.AnswerText(200, "application/json", body);
+}
+
+}  // namespace sluice::frontend::http
