@@ -44,6 +44,9 @@ void Channel::Reset(store::ResetCall& call, Time now) {
 void Channel::Release(store::HoldCall& call, Time now) {
   Send(Kind::kRelease, call, now);
 }
+void Channel::Renew(store::HoldCall& call, Time now) {
+  Send(Kind::kRenew, call, now);
+}
 
 void Channel::Send(Kind kind, store::StoreCall& call, Time now) {
   Command command{.kind = kind, .call = &call};
@@ -83,9 +86,11 @@ void Channel::Write(Command command) {
       AppendRefund(static_cast<store::RefundCall&>(*command.call), judged, written_);
       break;
     case Kind::kRelease:
+    case Kind::kRenew:
       command.script = ScriptId::kRelease;
       EnsureLoaded(command.script);
-      AppendRelease(static_cast<store::HoldCall&>(*command.call), judged, written_);
+      AppendRelease(static_cast<store::HoldCall&>(*command.call), command.kind == Kind::kRenew,
+                    judged, written_);
       break;
     default:
       AppendReset(static_cast<store::ResetCall&>(*command.call), written_);

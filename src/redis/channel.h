@@ -73,6 +73,7 @@ class Channel {
   void Refund(store::RefundCall& call, Time now);
   void Reset(store::ResetCall& call, Time now);
   void Release(store::HoldCall& call, Time now);
+  void Renew(store::HoldCall& call, Time now);
 
   // From here on: for whoever carries the bytes.
 
@@ -115,6 +116,7 @@ class Channel {
     kRefund,
     kReset,
     kRelease,
+    kRenew,
     kAuth,
     kSelect,
     kName,

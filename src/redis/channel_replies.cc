@@ -90,6 +90,7 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
     case Kind::kRefund:
     case Kind::kReset:
     case Kind::kRelease:
+    case Kind::kRenew:
       if (failed) {
         OnError(std::move(command), head.text, now);
       } else {
@@ -145,7 +146,7 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
   if (command.kind != Kind::kCheck) {
     const bool read = ReadTime(reply, command.call->now);
     StoreError error = read ? StoreError::kNone : StoreError::kUnavailable;
-    if (read && command.kind == Kind::kRelease) {
+    if (read && (command.kind == Kind::kRelease || command.kind == Kind::kRenew)) {
       error =
           reply.size() == 3 && reply[2].integer == 1 ? StoreError::kNone : StoreError::kNotFound;
     }

@@ -178,13 +178,16 @@ void PutRefund(Args& args, const core::KeyView& key, const Quota& quota, Units u
   PutQuota(args, quota, judged, 0);
 }
 
-void AppendReleaseOf(const core::KeyView& key, const Quota& quota, store::HoldId hold,
+void AppendReleaseOf(const core::KeyView& key, const Quota& quota, store::HoldId hold, bool renew,
                      const Judged& judged, std::string& out) {
-  Args args(out, 3 + KeysOf(key) + 2);
+  Args args(out, 3 + KeysOf(key) + (renew ? 3 : 2));
   BeginScript(args, ScriptId::kRelease, KeysOf(key));
   args.PutKeys(key, quota);
   PutTime(args, judged);
   args.Put(std::to_string(hold));
+  if (renew) {
+    args.Put(InUs(quota.window.count()));
+  }
 }
 
 // The one check that is asked, if there is only one and it needs nothing but its own key.
@@ -262,8 +265,9 @@ void AppendRefund(const store::RefundCall& call, const Judged& judged, std::stri
   }
 }
 
-void AppendRelease(const store::HoldCall& call, const Judged& judged, std::string& out) {
-  AppendReleaseOf(call.key, call.quota, call.hold, judged, out);
+void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged,
+                   std::string& out) {
+  AppendReleaseOf(call.key, call.quota, call.hold, renew, judged, out);
 }
 
 void AppendReset(const store::ResetCall& call, std::string& out) {
@@ -283,7 +287,7 @@ void AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judge
                 std::string& out) {
   const Check& check = call.checks[i];
   if (check.quota.algorithm == Algorithm::kConcurrency) {
-    AppendReleaseOf(check.key, check.quota, call.answers[i].hold, judged, out);
+    AppendReleaseOf(check.key, check.quota, call.answers[i].hold, false, judged, out);
     return;
   }
   Args args(out, 3 + KeysOf(check.key) + 7);

@@ -28,7 +28,7 @@ struct Judged {
 // answers; ReadCheckReply() takes those back that were not. Returns the script that it runs.
 ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& out);
 void AppendRefund(const store::RefundCall& call, const Judged& judged, std::string& out);
-void AppendRelease(const store::HoldCall& call, const Judged& judged, std::string& out);
+void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged, std::string& out);
 void AppendReset(const store::ResetCall& call, std::string& out);
 void AppendScriptLoad(ScriptId script, std::string& out);
 

@@ -135,4 +135,13 @@ void RedisStore::Release(store::HoldCall& call) {
   }
 }
 
+void RedisStore::Renew(store::HoldCall& call) {
+  if (call.quota.algorithm != core::Algorithm::kConcurrency) {
+    call.error = store::StoreError::kNotFound;
+    call.OnAnswered();
+  } else {
+    SendOne(call, &Channel::Renew);
+  }
+}
+
 }  // namespace sluice::redis

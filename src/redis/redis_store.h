@@ -52,6 +52,7 @@ class RedisStore final : public store::KeyStore {
   void Refund(store::RefundCall& call) override;
   void Reset(store::ResetCall& call) override;
   void Release(store::HoldCall& call) override;
+  void Renew(store::HoldCall& call) override;
 
  private:
   // Of the calling thread; nullptr on a thread whose loop is not attached.

@@ -51,7 +51,7 @@ class OperatorEvent final : public service::OperatorCall {
   void OnDone() noexcept override {}
 };
 
-class ReleaseEvent final : public service::ReleaseCall {
+class ReleaseEvent final : public service::HolderCall {
  public:
   void OnDone() noexcept override {}
 };

@@ -67,7 +67,8 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics) {
                                .parts = applied.parts},
                        .quota = applied.quota,
                        .cost = applied.cost,
-                       .shadow = applied.shadow});
+                       .shadow = applied.shadow,
+                       .want_receipt = want_receipts});
   }
   if (checks_.size() > store::kMaxChecksPerCall) {
     verdict.allowed = false;
@@ -146,7 +147,8 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied,
                     .parts = applied.parts,
                     .decision = answer.decision,
                     .charged = answer.charged,
-                    .hold = answer.hold};
+                    .hold = answer.hold,
+                    .receipt = answer.receipt};
   Outcome outcome = Outcome::kAllowed;
   if (asked_.error == store::StoreError::kNone && answer.error == store::StoreError::kNone) {
     if (applied.shadow) {
@@ -159,6 +161,7 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied,
     made.decision = failed.decision;
     made.charged = false;
     made.hold = 0;
+    made.receipt = {};
     outcome = failed.outcome;
   }
   made.decision.shadow = applied.shadow;

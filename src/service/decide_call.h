@@ -34,6 +34,7 @@ class DecideCall {
   // the request. Alive as `attributes` are.
   std::string_view only_rule;
   bool peek = false;  // The verdict of such a check, with what is left now; changes nothing.
+  bool want_receipts = false;  // Of all that is charged: what a refund or settlement must name.
   // Whether `cost` stands in where a rule takes its cost from an attribute that is absent: for
   // a status, which asks what is left. A check without that attribute cannot be judged.
   rules::AbsentCost absent_cost = rules::AbsentCost::kIsAnError;

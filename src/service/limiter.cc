@@ -63,7 +63,7 @@ class Operation final : public service::OperatorCall {
   void OnDone() noexcept override {}
 };
 
-class Giveback final : public service::ReleaseCall {
+class Giveback final : public service::HolderCall {
  public:
   void OnDone() noexcept override {}
 };

@@ -110,11 +110,12 @@ void LimiterService::Throttle(std::span<ThrottleCall* const> batch) {
   }
 }
 
-void LimiterService::Release(ReleaseCall& call) {
+bool LimiterService::Prepare(HolderCall& call) {
   auto snapshot = published_.Get();
   const rules::Rule* rule = FindRule(*snapshot, call.rule);
   call.key.parts = call.parts;
-  if (rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency) {
+  const bool known = rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency;
+  if (known) {
     // The hold is in the store under the old id until the key is touched under the new one.
     call.key.rule = rule->id;
     call.key.formerly = rule->id == call.rule ? std::string_view(rule->formerly) : call.rule;
@@ -130,7 +131,22 @@ void LimiterService::Release(ReleaseCall& call) {
                              .window = std::chrono::milliseconds(1)};
   }
   call.kept_ = std::move(snapshot);
+  return known;
+}
+
+void LimiterService::Release(HolderCall& call) {
+  (void)Prepare(call);
   store_.Release(call);
+}
+
+void LimiterService::Renew(HolderCall& call) {
+  if (Prepare(call)) {
+    store_.Renew(call);
+    return;
+  }
+  store::HoldCall& asked = call;
+  asked.error = store::StoreError::kNotFound;
+  asked.OnAnswered();
 }
 
 }  // namespace sluice::service

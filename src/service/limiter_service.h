@@ -46,11 +46,15 @@ class LimiterService {
   void Refund(OperatorCall& call);
   // Makes the key of every rule that applies fresh.
   void Reset(OperatorCall& call);
-  void Release(ReleaseCall& call);
+  void Release(HolderCall& call);
+  // The hold expires the rule's hold_ttl from now. kNotFound also where the rule is gone.
+  void Renew(HolderCall& call);
 
  private:
   template <class StoreVerb>
   void ForEachRule(OperatorCall& call, StoreVerb verb);
+  // Finds whose the hold is. False: no rule in force could have granted it.
+  bool Prepare(HolderCall& call);
 
   store::KeyStore& store_;
   ServiceMetrics& metrics_;

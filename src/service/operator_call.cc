@@ -106,7 +106,7 @@ void LimiterService::Reset(OperatorCall& call) {
   });
 }
 
-void ReleaseCall::OnAnswered() noexcept {
+void HolderCall::OnAnswered() noexcept {
   const std::shared_ptr<const void> kept = std::move(kept_);
   OnDone();
 }

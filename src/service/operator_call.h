@@ -44,8 +44,9 @@ class OperatorCall {
   std::unique_ptr<Work> work_;
 };
 
-// Gives a hold back. Idempotent: kNotFound for a hold that is gone.
-class ReleaseCall : private store::HoldCall {
+// What a holder does with its hold: release or renew. kNotFound for a hold that is gone, so both
+// may be said again.
+class HolderCall : private store::HoldCall {
  public:
   // In. All views stay alive until OnDone().
   std::string_view rule;  // As it was called when the hold was granted.

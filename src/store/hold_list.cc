@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <limits>
 
@@ -152,6 +153,25 @@ bool HoldList::Release(HoldId id) {
   }
   at.core = std::bit_cast<decltype(at.core)>(state);
   set_list(at);
+  return true;
+}
+
+// The bounds grow first: a process killed in between leaves a hold that expires as it would have,
+// within bounds that are too wide and no more.
+bool HoldList::Renew(HoldId id, TableInstant expiry) {
+  const Place place = Find(id);
+  if (place.block == 0) {
+    return false;
+  }
+  const std::int64_t expiry_ns = expiry.time_since_epoch().count();
+  ListState at = list();
+  State state = CoreOf(at);
+  state.next_expiry_ns = std::min(state.next_expiry_ns, expiry_ns);
+  state.last_expiry_ns = std::max(state.last_expiry_ns, expiry_ns);
+  at.core = std::bit_cast<decltype(at.core)>(state);
+  set_list(at);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  pool_->at(place.block).hold(place.index).expiry_ns = expiry_ns;
   return true;
 }
 

@@ -35,8 +35,9 @@ class HoldList {
   // blocks along `next`, when there is no room. `random` is any number.
   HoldId Add(Units units, TableInstant expiry, std::uint64_t random, BlockRef& spare);
 
-  // False if the key has no such hold.
+  // False if the key has no such hold. Renewing sets its expiry, and the state's bounds to hold it.
   bool Release(HoldId id);
+  bool Renew(HoldId id, TableInstant expiry);
 
   // The place that an id names. A hold that was loaded may lie elsewhere in its key's chain: its
   // block may be one that this table does not have, or that another key had first.

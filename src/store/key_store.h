@@ -159,9 +159,10 @@ class KeyStore {
   virtual void Refund(RefundCall& call) = 0;
   virtual void Reset(ResetCall& call) = 0;
   virtual void Release(HoldCall& call) = 0;
+  // Its hold expires the quota's window from now, whenever it would have expired.
+  virtual void Renew(HoldCall& call) = 0;
 
   // Fixed here and built when a caller needs them; until then they answer kUnsupported.
-  virtual void Renew(HoldCall& call) { AnswerUnsupported(call); }
   virtual void Settle(SettleCall& call) { AnswerUnsupported(call); }
   virtual void Undo(UndoCall& call) { AnswerUnsupported(call); }
   virtual void Ban(BanCall& call) { AnswerUnsupported(call); }

@@ -54,6 +54,7 @@ class Table final : public KeyStore {
   void Refund(RefundCall& call) override;
   void Reset(ResetCall& call) override;
   void Release(HoldCall& call) override;
+  void Renew(HoldCall& call) override;
 
   // Forgets every key that is fresh again, and gives back its blocks: how many. Never needed
   // for what is decided; it makes the counts live. Takes as long as reading the table.
@@ -85,6 +86,9 @@ class Table final : public KeyStore {
   // False, with the call's error set, if the calling thread cannot be served.
   [[nodiscard]] bool Begin(Turn& turn, StoreCall& call);
   [[nodiscard]] bool Begin(Turn& turn);
+  // What `use` says of the call's hold, wherever it is; kNotFound if it is nowhere.
+  template <class Use>
+  void UseHold(HoldCall& call, Use use);
   [[nodiscard]] std::size_t HashSome(std::span<CheckCall* const> batch, KeyRoom& keys) const;
   void DecideSome(const Turn& turn, std::span<CheckCall* const> calls, const KeyRoom& keys);
 

@@ -151,7 +151,8 @@ void Table::Reset(ResetCall& call) {
   call.OnAnswered();
 }
 
-void Table::Release(HoldCall& call) {
+template <class Use>
+void Table::UseHold(HoldCall& call, Use use) {
   Turn turn;
   if (Begin(turn, call)) {
     call.error = StoreError::kNotFound;
@@ -163,7 +164,7 @@ void Table::Release(HoldCall& call) {
         }
         HoldList holds(core_.blocks, core_.slots.IndexOf(*slot), slot->state);
         holds.DropExpired(turn.now.line);
-        if (holds.Release(call.hold)) {
+        if (use(holds, turn, *slot)) {
           call.error = StoreError::kNone;
         }
         if (slot->state == RawState{}) {
@@ -173,6 +174,22 @@ void Table::Release(HoldCall& call) {
     }
   }
   call.OnAnswered();
+}
+
+void Table::Release(HoldCall& call) {
+  UseHold(call, [&call](HoldList& holds, const Turn&, Slot&) { return holds.Release(call.hold); });
+}
+
+void Table::Renew(HoldCall& call) {
+  UseHold(call, [&call](HoldList& holds, const Turn& turn, Slot& slot) {
+    const TableInstant expiry = turn.now.line + call.quota.window;
+    // First the slot: it is never given away while a hold of it counts.
+    const std::uint32_t second = ExpirySecond(expiry, turn.now.line);
+    if (slot.expiry.load(std::memory_order_relaxed) < second) {
+      slot.expiry.store(second, std::memory_order_relaxed);
+    }
+    return holds.Renew(call.hold, expiry);
+  });
 }
 
 }  // namespace sluice::store

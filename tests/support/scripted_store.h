@@ -59,6 +59,12 @@ class ScriptedStore : public store::KeyStore {
     call.error = call_error;
     call.OnAnswered();
   }
+  void Renew(store::HoldCall& call) override {
+    verbs.push_back("renew " + std::string(call.key.rule) + " formerly " +
+                    std::string(call.key.formerly) + " " + std::to_string(call.hold));
+    call.error = call_error;
+    call.OnAnswered();
+  }
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   // The newest first: out of order.

@@ -105,8 +105,8 @@ end
 local function refund()
 end
 
--- Whether the hold was there.
-local function release(key, state, hold)
+-- Whether the hold was there. With a length it is not released: it expires that long from now.
+local function release(key, state, hold, length)
   local expiry, units = match(call('HGET', key, hold) or '', '^(%d+) (%d+)$')
   if not expiry then
     return false
@@ -122,8 +122,15 @@ local function release(key, state, hold)
       added[#added + 1] = moved
     end
   end
-  state.added, state.gone[#state.gone + 1] = added, hold
-  state.in_flight, state.touched = state.in_flight - units, now
+  state.added, state.touched = added, now
+  if length then
+    added[#added + 1] = {hold, now + length, tonumber(units)}
+    state.next_expiry = min(state.next_expiry, now + length)
+    state.last_expiry = max(state.last_expiry, now + length)
+  else
+    state.gone[#state.gone + 1] = hold
+    state.in_flight = state.in_flight - units
+  end
   save(key, nil, state)
   return true
 end

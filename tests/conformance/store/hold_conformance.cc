@@ -58,6 +58,26 @@ TEST_P(KeyStoreConformance, AHoldReleasedTwiceLeavesItsSuccessorAlone) {
   EXPECT_EQ(Release(key, quota, second), StoreError::kNone);
 }
 
+TEST_P(KeyStoreConformance, ARenewedHoldExpiresItsTimeLater) {
+  const OwnedKey key("renewed");
+  const Quota quota = QuotaOf(Algorithm::kConcurrency, 2);
+  const store::HoldId kept = Ask(key, quota).hold;
+  const store::HoldId left = Ask(key, quota).hold;
+  fixture_->Advance(seconds(20));
+  EXPECT_EQ(Renew(OwnedKey("other"), quota, kept), StoreError::kNotFound);
+  EXPECT_EQ(Renew(key, quota, kept), StoreError::kNone);
+  fixture_->Advance(seconds(40));
+  EXPECT_EQ(Renew(key, quota, left), StoreError::kNotFound);
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 1);
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.reset_after, seconds(20));
+  fixture_->Advance(seconds(20) - fixture_->resolution());
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 1);
+  fixture_->Advance(fixture_->resolution());
+  EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 2);
+  EXPECT_EQ(Renew(key, quota, kept), StoreError::kNotFound);
+  EXPECT_EQ(Ask(key, quota, 2).decision.remaining, 0);
+}
+
 TEST_P(KeyStoreConformance, OneHoldOfSeveralUnitsAndSeveralOfOneRequest) {
   const OwnedKey key("h");
   const Quota quota = QuotaOf(Algorithm::kConcurrency, 30);

@@ -26,6 +26,8 @@ class KeyStoreConformance : public ::testing::TestWithParam<NamedFixture> {
   void Reset(const support::OwnedKey& key, const core::Quota& quota);
   store::StoreError Release(const support::OwnedKey& key, const core::Quota& quota,
                             store::HoldId hold);
+  store::StoreError Renew(const support::OwnedKey& key, const core::Quota& quota,
+                          store::HoldId hold);
   // How many units pass one by one, up to `most`.
   int Drain(const support::OwnedKey& key, const core::Quota& quota, int most);
 

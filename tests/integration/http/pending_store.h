@@ -23,6 +23,7 @@ class PendingStore final : public KeyStore {
   void Refund(RefundCall& call) override { call.OnAnswered(); }
   void Reset(ResetCall& call) override { call.OnAnswered(); }
   void Release(HoldCall& call) override { call.OnAnswered(); }
+  void Renew(HoldCall& call) override { call.OnAnswered(); }
 
   // Answers the i-th of those that wait.
   void Answer(std::size_t i) {

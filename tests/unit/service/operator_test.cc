@@ -14,7 +14,7 @@ class Operation final : public OperatorCall {
   int done = 0;
 };
 
-class Giveback final : public ReleaseCall {
+class Giveback final : public HolderCall {
  public:
   void OnDone() noexcept override { ++done; }
   int done = 0;

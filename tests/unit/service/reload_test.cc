@@ -28,6 +28,7 @@ class NoteFreeStore final : public store::KeyStore {
   void Refund(store::RefundCall& call) override { call.OnAnswered(); }
   void Reset(store::ResetCall& call) override { call.OnAnswered(); }
   void Release(store::HoldCall& call) override { call.OnAnswered(); }
+  void Renew(store::HoldCall& call) override { call.OnAnswered(); }
 };
 
 TEST_F(ReloadTest, ACallUnderWayKeepsItsRulesAlive) {
