@@ -1,13 +1,13 @@
 #include "frontend/http/answer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "sluice/reason.h"
 
 #include "frontend/http/numbers.h"
+#include "frontend/key_token.h"
 #include "rules/rule.h"
 #include "wire/text_appender.h"
 
@@ -66,7 +66,7 @@ void AddLimit(TextAppender& out, const service::RuleDecision& item, const KeyTex
   out.Add("}");
 }
 
-// Ids are 64 bits wide, and a JSON number in many a client holds 53: they go as text.
+// With the key that the hold is of: see key_token.h.
 void AddHolds(TextAppender& out, const service::Verdict& verdict) {
   bool first = true;
   for (const service::RuleDecision& item : verdict.decisions) {
@@ -79,19 +79,38 @@ void AddHolds(TextAppender& out, const service::Verdict& verdict) {
       out.Add(", ");
     }
     first = false;
-    char digits[24];
-    const char* const end = std::to_chars(digits, digits + sizeof digits, item.hold).ptr;
+    std::string token;
+    AppendHoldToken(item.hold, item.parts, token);
     out.Add("{\"name\": \"").Add(item.rule->id).Add("\", \"id\": \"");
-    out.Add(std::string_view(digits, end)).Add("\"}");
+    out.Add(std::string_view(token)).Add("\"}");
   }
   if (!first) {
     out.Add("]");
   }
 }
 
+void AddCharges(TextAppender& out, ChargeKind kind, const service::Verdict& verdict) {
+  std::string token;
+  if (AppendChargeToken(kind, verdict, token)) {
+    out.Add(kind == ChargeKind::kReceipt ? std::string_view(", \"receipt\": \"")
+                                         : std::string_view(", \"reservation\": \""));
+    out.Add(std::string_view(token)).Add("\"");
+  }
+}
+
 }  // namespace
 
-void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& answer) {
+int StatusOf(const service::Verdict& verdict) {
+  if (!verdict.request_error.empty()) {
+    return 400;
+  }
+  const service::RuleDecision* governing = verdict.governing_decision();
+  return verdict.allowed || governing == nullptr ? 200
+                                                 : RowOf(governing->decision.reason).http_status;
+}
+
+void AppendAnswer(const service::Verdict& verdict, const AnswerOptions& options,
+                  std::string& answer) {
   TextAppender out(answer);
   const service::RuleDecision* governing = verdict.governing_decision();
   const KeyTexts shown =
@@ -113,7 +132,7 @@ void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& ans
     out.Add(", \"retry_after_ms\": ").Add(OrNull(milliseconds));
   } else if (verdict.wait.count() > 0) {
     out.Add(", \"wait_ms\": ").Add(Milliseconds(verdict.wait));
-    if (waited) {
+    if (options.waited) {
       out.Add(", \"waited\": true");
     }
   }
@@ -129,6 +148,12 @@ void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& ans
   }
   out.Add(verdict.decisions.empty() ? ", \"limits\": []" : "]");
   AddHolds(out, verdict);
+  if (options.receipt) {
+    AddCharges(out, ChargeKind::kReceipt, verdict);
+  }
+  if (options.reservation) {
+    AddCharges(out, ChargeKind::kReservation, verdict);
+  }
   out.Add("}");
 }
 

@@ -15,11 +15,21 @@
 // retry_after_ms; null where it can never pass or nobody knows when. An unlimited rule's
 // limit, remaining and reset_at are null, and so are the numbers at the top where no rule
 // with a limit applies. Further members only where they say something: wait_ms (shaping),
-// waited (the daemon has waited already), shadow, degraded, holds.
+// waited (the daemon has waited already), shadow, degraded, holds, receipt, reservation.
 namespace sluice::frontend::http {
 
-// Appends the body of an answer to a check or a status. `waited` says that the reply was
-// held back for the verdict's whole wait. Times are rounded up.
-void AppendAnswer(const service::Verdict& verdict, bool waited, std::string& answer);
+struct AnswerOptions {
+  bool waited = false;       // The reply was held back for the verdict's whole wait.
+  bool receipt = false;      // With the token that a refund must name.
+  bool reservation = false;  // With the token that a settlement must name.
+};
+
+// The status of the reply to a check: 200, or what the reason that governs says; 400 where the
+// request was wrong.
+[[nodiscard]] int StatusOf(const service::Verdict& verdict);
+
+// Appends the body of an answer to a check or a status. Times are rounded up.
+void AppendAnswer(const service::Verdict& verdict, const AnswerOptions& options,
+                  std::string& answer);
 
 }  // namespace sluice::frontend::http

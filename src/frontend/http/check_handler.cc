@@ -35,6 +35,9 @@ void HandleCheck(const wire::Http1Request& request, Exchange& exchange) {
   exchange.attributes = check.attributes;
   exchange.cost = check.cost;
   exchange.peek = check.peek;
+  exchange.receipt = check.receipt;
+  exchange.reserve = check.reserve;
+  exchange.want_receipts = check.receipt || check.reserve;
   exchange.AskCheck(check.wait);
 }
 

@@ -16,7 +16,7 @@ Door::Door(net::EventLoop& loop, service::LimiterService& service,
       service_(service),
       clock_(clock),
       settings_(std::move(settings)),
-      router_(settings_, readiness, registry),
+      router_(settings_, service, readiness, registry),
       pool_(loop, clock, settings_.longest_wait) {}
 
 Door::~Door() {

@@ -25,7 +25,7 @@ struct DoorSettings {
   Role role = Role::kCheck;
   std::string token{};              // Bearer token that all but health asks for; "" asks for none.
   const AdminDesk* desk = nullptr;  // Of an admin listener: see admin_desk.h. None: only metrics.
-  wire::Http1Limits request{.body_bytes = 64 * 1024};
+  wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
   std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
   std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.
   Duration header_timeout = std::chrono::seconds(10);  // From a header's first byte to its last.

@@ -28,6 +28,8 @@ void Exchange::Reset(Client& client) {
   attributes = {};
   cost = Cost{};
   peek = false;
+  want_receipts = false;
+  receipt = reserve = false;
   absent_cost = rules::AbsentCost::kIsAnError;
 }
 
@@ -159,7 +161,7 @@ void Exchange::TakeVerdict() {
     AppendField("Cache-Control", "no-store", fields_);
   }
   content_type_ = "application/json";
-  AppendAnswer(verdict, wait_, body_);
+  AppendAnswer(verdict, {.waited = wait_, .receipt = receipt, .reservation = reserve}, body_);
 }
 
 void Exchange::Render(std::string_view date, bool keep_alive, std::string& out) const {

@@ -51,6 +51,10 @@ class Exchange final : public service::DecideCall {
   // The last thing that an errand does. The exchange is answered.
   void OnErrandDone();
 
+  // Whether the answer gives a receipt, a reservation of what was charged; want_receipts is set.
+  bool receipt = false;
+  bool reserve = false;
+
   // Room that handlers read a request into. It holds the bytes that `attributes` views.
   wire::CheckJson json;
   wire::FormQuery query;

@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "frontend/http/admin_handler.h"
+#include "frontend/http/batch_handler.h"
 #include "frontend/http/check_handler.h"
 #include "frontend/http/config_handler.h"
+#include "frontend/http/hold_handler.h"
 #include "frontend/http/key_handler.h"
 #include "frontend/http/mode_handler.h"
 #include "frontend/http/problem.h"
@@ -19,6 +21,9 @@ namespace sluice::frontend::http {
 namespace {
 
 constexpr std::string_view kCheckPath = "/v1/ratelimit/check";
+constexpr std::string_view kBatchPath = "/v1/ratelimit/batch";
+constexpr std::string_view kReleasePath = "/v1/ratelimit/release";
+constexpr std::string_view kRenewPath = "/v1/ratelimit/renew";
 constexpr std::string_view kStatusPath = "/v1/ratelimit/status";
 constexpr std::string_view kConfigPath = "/v1/ratelimit/config";
 constexpr std::string_view kModePath = "/v1/ratelimit/mode";
@@ -66,6 +71,19 @@ void NotFound(std::string_view detail, Exchange& exchange) {
   exchange.AnswerProblem({.status = 404, .title = {}, .detail = detail, .code = {}});
 }
 
+// The longest body of everything but a batch.
+constexpr std::size_t kBodyBytes = 64 * 1024;
+
+// Answers 413 if the body is longer than this path takes.
+bool Fits(const wire::Http1Request& request, Exchange& exchange) {
+  if (request.body.size() <= kBodyBytes) {
+    return true;
+  }
+  exchange.AnswerProblem(
+      {.status = 413, .title = {}, .detail = "the body is too large", .code = {}});
+  return false;
+}
+
 // The one segment behind `prefix`, still encoded; none if `path` is another.
 std::optional<std::string_view> SegmentBehind(std::string_view prefix, std::string_view path) {
   if (path.size() <= prefix.size() + 1 || !path.starts_with(prefix) || path[prefix.size()] != '/') {
@@ -98,6 +116,15 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) const 
     exchange.AddField("WWW-Authenticate", "Bearer");
     return;
   }
+  if (request.path == kBatchPath && settings_.role == Role::kCheck) {
+    if (AllowsPost(request, exchange)) {
+      HandleBatch(request, service_, exchange);
+    }
+    return;
+  }
+  if (!Fits(request, exchange)) {
+    return;
+  }
   if (settings_.role == Role::kCheck) {
     RouteCheck(request, exchange);
   } else {
@@ -112,6 +139,12 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
     }
     return;
   }
+  if (request.path == kReleasePath || request.path == kRenewPath) {
+    if (AllowsPost(request, exchange)) {
+      HandleHolds(request, request.path == kRenewPath, service_, exchange);
+    }
+    return;
+  }
   const auto user_id = SegmentBehind(kStatusPath, request.path);
   if (user_id || request.path == kStatusPath) {
     if (AllowsGet(request, exchange)) {
@@ -119,8 +152,10 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
     }
     return;
   }
-  NotFound("paths here: /v1/ratelimit/check, /v1/ratelimit/status/{user_id}, /healthz, /readyz",
-           exchange);
+  NotFound(
+      "paths here: /v1/ratelimit/check, /v1/ratelimit/batch, /v1/ratelimit/release, "
+      "/v1/ratelimit/renew, /v1/ratelimit/status/{user_id}, /healthz, /readyz",
+      exchange);
 }
 
 void Router::RouteAdmin(const wire::Http1Request& request, Exchange& exchange) const {

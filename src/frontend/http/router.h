@@ -5,6 +5,7 @@
 #include "frontend/http/door_settings.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http/readiness.h"
+#include "service/limiter_service.h"
 #include "telemetry/registry.h"
 #include "wire/http1_request.h"
 
@@ -14,6 +15,7 @@ namespace sluice::frontend::http {
 //
 //   both      GET  /healthz, /readyz
 //   check     POST /v1/ratelimit/check, GET /v1/ratelimit/status[/{user_id}]
+//             POST /v1/ratelimit/batch, release, renew
 //   admin     GET  /metrics
 //             GET  /v1/ratelimit/config; GET, PUT, DELETE /v1/ratelimit/config/{rule_id}
 //             GET, PUT, DELETE /v1/ratelimit/mode/{rule_id}
@@ -25,9 +27,9 @@ namespace sluice::frontend::http {
 // all but health wants `Authorization: Bearer <token>`. Immutable; what it refers to outlives it.
 class Router {
  public:
-  Router(const DoorSettings& settings, const Readiness& readiness,
+  Router(const DoorSettings& settings, service::LimiterService& service, const Readiness& readiness,
          const telemetry::Registry& registry)
-      : settings_(settings), readiness_(readiness), registry_(registry) {}
+      : settings_(settings), service_(service), readiness_(readiness), registry_(registry) {}
 
   // Leaves `exchange` answered, or set up to ask the service.
   void Route(const wire::Http1Request& request, Exchange& exchange) const;
@@ -41,6 +43,7 @@ class Router {
   [[nodiscard]] bool Authorized(const wire::Http1Request& request) const;
 
   const DoorSettings& settings_;
+  service::LimiterService& service_;
   const Readiness& readiness_;
   const telemetry::Registry& registry_;
 };

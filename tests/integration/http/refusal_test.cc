@@ -79,7 +79,7 @@ TEST_F(RefusalTest, JudgesABodyByWhatItIsAndNotByItsLabel) {
 TEST_F(RefusalTest, RefusesWhatIsTooLargeAndCloses) {
   const std::string body = Answer(
       "POST /v1/ratelimit/check HTTP/1.1\r\nHost: h\r\n"
-      "Content-Length: 70000\r\n\r\n");
+      "Content-Length: 300000\r\n\r\n");
   ExpectProblem(body, 413, "body");
   EXPECT_THAT(body, HasSubstr("Connection: close\r\n"));
   const std::string field = std::string(20'000, 'a');

@@ -1,0 +1,135 @@
+#include "wire/json_array.h"
+
+#include <fmt/format.h>
+
+namespace sluice::wire {
+
+namespace {
+
+// Far deeper than anything that is understood here.
+constexpr int kMostLevels = 64;
+
+bool IsBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+class Splitter {
+ public:
+  Splitter(std::string_view json, std::size_t most, std::vector<std::string_view>& elements)
+      : json_(json), most_(most), elements_(elements) {}
+
+  tl::expected<void, JsonProblem> Split() {
+    SkipBlanks();
+    if (at_ == json_.size() || json_[at_] != '[') {
+      return Fault(JsonFault::kWrongType, "a JSON array is expected");
+    }
+    ++at_;
+    SkipBlanks();
+    if (at_ < json_.size() && json_[at_] == ']') {
+      ++at_;
+    } else if (auto read = ReadElements(); !read) {
+      return read;
+    }
+    SkipBlanks();
+    if (at_ != json_.size()) {
+      return Fault(JsonFault::kSyntax, "something stands behind the JSON array");
+    }
+    return {};
+  }
+
+ private:
+  tl::expected<void, JsonProblem> ReadElements() {
+    for (;;) {
+      SkipBlanks();
+      const std::size_t begin = at_;
+      if (auto skipped = SkipElement(); !skipped) {
+        return skipped;
+      }
+      std::size_t end = at_;
+      while (end > begin && IsBlank(json_[end - 1])) {
+        --end;
+      }
+      if (end == begin) {
+        return Fault(JsonFault::kSyntax, "an element is expected");
+      }
+      if (elements_.size() == most_) {
+        at_ = begin;
+        return Fault(JsonFault::kTooMany, fmt::format("there are more than {} elements", most_));
+      }
+      elements_.push_back(json_.substr(begin, end - begin));
+      if (json_[at_++] == ']') {
+        return {};
+      }
+    }
+  }
+
+  // To the comma or bracket behind the element.
+  tl::expected<void, JsonProblem> SkipElement() {
+    int level = 0;
+    for (; at_ < json_.size(); ++at_) {
+      switch (json_[at_]) {
+        case '"':
+          if (!SkipString()) {
+            return Fault(JsonFault::kSyntax, "a string does not end");
+          }
+          break;
+        case '{':
+        case '[':
+          if (++level > kMostLevels) {
+            return Fault(JsonFault::kSyntax, "it is nested too deeply");
+          }
+          break;
+        case '}':
+        case ']':
+          if (level == 0 && json_[at_] == ']') {
+            return {};
+          }
+          if (--level < 0) {
+            return Fault(JsonFault::kSyntax, "a brace closes that was not opened");
+          }
+          break;
+        case ',':
+          if (level == 0) {
+            return {};
+          }
+          break;
+        default:
+          break;
+      }
+    }
+    return Fault(JsonFault::kSyntax, "the JSON text ends too early");
+  }
+
+  // From its first quote to its last. False if there is none.
+  bool SkipString() {
+    for (++at_; at_ < json_.size() && json_[at_] != '"'; ++at_) {
+      at_ += json_[at_] == '\\' ? 1 : 0;
+    }
+    return at_ < json_.size();
+  }
+
+  void SkipBlanks() {
+    while (at_ < json_.size() && IsBlank(json_[at_])) {
+      ++at_;
+    }
+  }
+
+  [[nodiscard]] tl::unexpected<JsonProblem> Fault(JsonFault fault, std::string_view text) const {
+    return tl::unexpected(ProblemAt(json_, at_, fault, text));
+  }
+
+  std::string_view json_;
+  std::size_t most_;
+  std::vector<std::string_view>& elements_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+tl::expected<void, JsonProblem> SplitJsonArray(std::string_view json, std::size_t most,
+                                               std::vector<std::string_view>& elements) {
+  elements.clear();
+  return Splitter(json, most, elements).Split();
+}
+
+}  // namespace sluice::wire
