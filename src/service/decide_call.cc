@@ -1,5 +1,6 @@
 #include "service/decide_call.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -26,9 +27,10 @@ Decision DenyMissing(const core::Quota& quota) {
 
 }  // namespace
 
-bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics) {
+bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback) {
   pin_ = &pin;
   metrics_ = &metrics;
+  fallback_ = fallback;
   verdict.allowed = true;
   verdict.governing = -1;
   verdict.wait = Duration{};
@@ -37,6 +39,7 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics) {
   verdict.request_error.clear();
   checks_.clear();
   answers_.clear();
+  room_.unanswered.clear();
 
   const Snapshot& snapshot = *pin;
   const rules::Rule* const only = only_rule.empty() ? nullptr : FindRule(snapshot, only_rule);
@@ -119,7 +122,7 @@ void DecideCall::MakeVerdict() {
       CountOutcome(missing, applied.shadow ? Outcome::kShadowDenied : Outcome::kDenied);
       verdict.decisions.push_back(missing);
     } else {
-      verdict.decisions.push_back(Answered(applied, answers_[next]));
+      verdict.decisions.push_back(Answered(applied, next));
       ++next;
     }
   }
@@ -139,8 +142,8 @@ void DecideCall::MakeVerdict() {
                                                      : RequestResult::kAllowed);
 }
 
-RuleDecision DecideCall::Answered(const rules::AppliedRule& applied,
-                                  const store::CheckAnswer& answer) {
+RuleDecision DecideCall::Answered(const rules::AppliedRule& applied, std::size_t i) {
+  const store::CheckAnswer& answer = answers_[i];
   RuleDecision made{.rule = applied.rule,
                     .quota = applied.quota,
                     .cost = applied.cost,
@@ -150,23 +153,51 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied,
                     .hold = answer.hold,
                     .receipt = answer.receipt};
   Outcome outcome = Outcome::kAllowed;
-  if (asked_.error == store::StoreError::kNone && answer.error == store::StoreError::kNone) {
+  if (IsAnswered(i)) {
     if (applied.shadow) {
       outcome = made.decision.allowed ? Outcome::kShadowAllowed : Outcome::kShadowDenied;
     } else {
       outcome = made.decision.allowed ? Outcome::kAllowed : Outcome::kDenied;
     }
+    if (fallback_ != nullptr && !made.decision.allowed) {
+      fallback_->Remember(checks_[i], made.decision);
+    }
   } else {
-    const FailedCheck failed = DecideWithoutStore(applied.rule->on_store_error, applied.quota);
-    made.decision = failed.decision;
-    made.charged = false;
-    made.hold = 0;
+    const UnansweredCheck& unanswered = FallBack(i);
+    made.decision = unanswered.failed.decision;
+    made.charged = unanswered.charged;
+    made.hold = unanswered.hold;
     made.receipt = {};
-    outcome = failed.outcome;
+    outcome = unanswered.failed.outcome;
   }
   made.decision.shadow = applied.shadow;
   CountOutcome(made, outcome);
   return made;
+}
+
+const UnansweredCheck& DecideCall::FallBack(std::size_t i) {
+  if (room_.unanswered.empty()) {
+    bool charge = !asked_.peek;
+    std::size_t next = 0;
+    for (const rules::AppliedRule& applied : matches_.applied()) {
+      if (applied.key_missing) {
+        continue;
+      }
+      if (!IsAnswered(next)) {
+        room_.unanswered.push_back(
+            {.check = &checks_[next],
+             .policy = applied.rule->on_store_error,
+             .failed = DecideWithoutStore(applied.rule->on_store_error, applied.quota)});
+      } else {
+        charge &= answers_[next].decision.allowed || applied.shadow;
+      }
+      ++next;
+    }
+    if (fallback_ != nullptr) {
+      fallback_->Decide(room_, charge);
+    }
+  }
+  return *std::ranges::find(room_.unanswered, &checks_[i], &UnansweredCheck::check);
 }
 
 void DecideCall::CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept {

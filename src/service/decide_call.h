@@ -10,6 +10,7 @@
 #include "sluice/decision.h"
 
 #include "rules/rule_set.h"
+#include "service/fallback.h"
 #include "service/service_metrics.h"
 #include "service/snapshot.h"
 #include "service/verdict.h"
@@ -61,25 +62,33 @@ class DecideCall {
   };
 
   // Finds out what to ask. False if there is nothing to ask the store: then Finish() at once.
-  [[nodiscard]] bool Begin(SnapshotPin& pin, ServiceMetrics& metrics);
+  [[nodiscard]] bool Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback);
   // Makes the verdict of what the store said, counts it, hands it over.
   void Finish() noexcept;
 
   void MakeVerdict();
-  // One store answer, or what stands for it where the store gave none.
-  [[nodiscard]] RuleDecision Answered(const rules::AppliedRule& applied,
-                                      const store::CheckAnswer& answer);
+  // The store's answer to check `i`, or what stands for it where the store gave none.
+  [[nodiscard]] RuleDecision Answered(const rules::AppliedRule& applied, std::size_t i);
+  [[nodiscard]] bool IsAnswered(std::size_t i) const {
+    return asked_.error == store::StoreError::kNone &&
+           answers_[i].error == store::StoreError::kNone;
+  }
+  // Decides, once, all checks that the store did not answer. Check `i` is one of them, and what was
+  // decided for it is returned.
+  [[nodiscard]] const UnansweredCheck& FallBack(std::size_t i);
   void CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept;
 
   Asked asked_;
   SnapshotPin* pin_ = nullptr;  // Held while the call is under way.
   ServiceMetrics* metrics_ = nullptr;
+  Fallback* fallback_ = nullptr;
   std::uint64_t turn_ = 0;  // Which Decide() of this thread sent it: see turn.h.
   std::chrono::steady_clock::time_point started_;
   // Room, reused.
   rules::Matches matches_;
   std::vector<store::Check> checks_;
   std::vector<store::CheckAnswer> answers_;
+  FallbackRoom room_;
 };
 
 }  // namespace sluice::service

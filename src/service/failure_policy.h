@@ -14,9 +14,11 @@ namespace sluice::service {
 //   allow  allowed, degraded. The default: a limiter must not become the outage.
 //   deny   denied, degraded, kStoreUnavailable: 503 and never 429, for the caller has used
 //          up nothing; when the store comes back is unknown.
-//   local  keeps limiting in a table of this process. Where the table is the only store
-//          there is nothing to fall back on: it answers like allow, and counts apart, so
-//          that the branch shows.
+//   local  keeps limiting in a table of this process, by this node's share of the quota
+//          (fallback.h). Where the table is the only store there is nothing to fall back on: it
+//          answers like allow, and counts apart, so that the branch shows.
+//
+// Before any of these come the denials that the store gave and that still hold (fallback.h).
 struct FailedCheck {
   Decision decision;
   Outcome outcome = Outcome::kDegradedAllowed;

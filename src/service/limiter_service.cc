@@ -42,8 +42,8 @@ std::unordered_map<std::string, std::string> Renames(
 
 }  // namespace
 
-LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics)
-    : store_(store), metrics_(metrics) {}
+LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback)
+    : store_(store), metrics_(metrics), fallback_(fallback) {}
 
 void LimiterService::SetRules(std::shared_ptr<const rules::RuleSet> rules) {
   const std::lock_guard lock(publishing_);
@@ -76,7 +76,7 @@ void LimiterService::Decide(std::span<DecideCall* const> batch) {
   for (DecideCall* const call : batch) {
     call->turn_ = turn.number();
     call->started_ = turn.started();
-    if (!call->Begin(published_.Pin(), metrics_)) {
+    if (!call->Begin(published_.Pin(), metrics_, fallback_)) {
       call->Finish();
       continue;
     }
@@ -92,6 +92,7 @@ void LimiterService::Decide(std::span<DecideCall* const> batch) {
 }
 
 void LimiterService::Throttle(std::span<ThrottleCall* const> batch) {
+  store::KeyStore& store = fallback_ == nullptr ? store_ : fallback_->local();
   const Turn turn(metrics_);
   std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
   std::size_t count = 0;
@@ -101,12 +102,12 @@ void LimiterService::Throttle(std::span<ThrottleCall* const> batch) {
     call->started_ = turn.started();
     asked[count++] = call;
     if (count == kAtOnce) {
-      store_.CheckMany(asked);
+      store.CheckMany(asked);
       count = 0;
     }
   }
   if (count != 0) {
-    store_.CheckMany({asked.data(), count});
+    store.CheckMany({asked.data(), count});
   }
 }
 
@@ -136,15 +137,26 @@ bool LimiterService::Prepare(HolderCall& call) {
 
 void LimiterService::Release(HolderCall& call) {
   (void)Prepare(call);
-  store_.Release(call);
+  store::HoldCall& asked = call;
+  if (fallback_ != nullptr && fallback_->Release(asked)) {
+    asked.error = store::StoreError::kNone;
+    asked.OnAnswered();
+  } else {
+    store_.Release(call);
+  }
 }
 
 void LimiterService::Renew(HolderCall& call) {
+  store::HoldCall& asked = call;
   if (Prepare(call)) {
-    store_.Renew(call);
+    if (fallback_ != nullptr && fallback_->Renew(asked)) {
+      asked.error = store::StoreError::kNone;
+      asked.OnAnswered();
+    } else {
+      store_.Renew(call);
+    }
     return;
   }
-  store::HoldCall& asked = call;
   asked.error = store::StoreError::kNotFound;
   asked.OnAnswered();
 }

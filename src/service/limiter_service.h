@@ -7,6 +7,7 @@
 #include "rules/mode_overrides.h"
 #include "rules/rule_set.h"
 #include "service/decide_call.h"
+#include "service/fallback.h"
 #include "service/operator_call.h"
 #include "service/service_metrics.h"
 #include "service/snapshot.h"
@@ -17,11 +18,12 @@
 namespace sluice::service {
 
 // Requests in, verdicts out. Decides nothing itself but which checks make a request and how
-// their answers make a verdict. Thread-safe. `store` and `metrics` outlive it; it outlives
-// every call that it has not answered.
+// their answers make a verdict. Thread-safe. `store`, `metrics` and `fallback` outlive it; it
+// outlives every call that it has not answered.
 class LimiterService {
  public:
-  LimiterService(store::KeyStore& store, ServiceMetrics& metrics);
+  // `fallback`: for a store that can be away; nullptr for one that cannot.
+  LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback = nullptr);
 
   // Puts a new rule set (modes) in force for every request that is handed in from now on;
   // requests under way keep the old one whole. Until the first set no rule applies.
@@ -38,7 +40,7 @@ class LimiterService {
     Decide({&one, 1});
   }
 
-  // The same for checks that bring their numbers along.
+  // The same for checks that bring their numbers along. With a fallback its table judges them.
   void Throttle(std::span<ThrottleCall* const> batch);
 
   // Gives `call.units` back to every rule that applies, whatever the rule's own `cost` says:
@@ -58,6 +60,7 @@ class LimiterService {
 
   store::KeyStore& store_;
   ServiceMetrics& metrics_;
+  Fallback* const fallback_;
   std::mutex publishing_;  // One change at a time: each builds on the snapshot before.
   PublishedSnapshot published_;
 };

@@ -90,6 +90,9 @@ void LimiterService::Refund(OperatorCall& call) {
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
     refund.quota = applied.quota;
     refund.units = units;
+    if (fallback_ != nullptr) {
+      fallback_->Forget(refund.key, refund.quota);
+    }
     store_.Refund(refund);
   });
 }
@@ -102,6 +105,9 @@ void LimiterService::Reset(OperatorCall& call) {
     reset.key = {
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
     reset.quota = applied.quota;
+    if (fallback_ != nullptr) {
+      fallback_->Reset(reset.key, reset.quota);
+    }
     store_.Reset(reset);
   });
 }

@@ -1,0 +1,226 @@
+#include "service/fallback.h"
+
+#include <chrono>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "store/table.h"
+#include "support/manual_clock.h"
+#include "unit/service/service_fixture.h"
+
+namespace sluice::service {
+namespace {
+
+using std::chrono::minutes;
+using store::StoreError;
+
+// A service over a store that is away when the test says so.
+class FallbackTest : public ::testing::Test {
+ protected:
+  FallbackTest() {
+    auto table =
+        store::Table::Create({.path = {}, .keys = 1000, .blocks = 100, .huge_pages = false}, clock);
+    local = *std::move(table);
+    fallback = std::make_unique<Fallback>(*local, nodes);
+    service = std::make_unique<LimiterService>(store, metrics, fallback.get());
+  }
+
+  void Load(const std::string& rules) { service->SetRules(RulesOf("rules:\n" + rules)); }
+  void GoAway() { store.call_error = StoreError::kUnavailable; }
+
+  bool Decide(TestCall& call) {
+    service->Decide(call);
+    EXPECT_TRUE(call.verdict.request_error.empty()) << call.verdict.request_error;
+    return call.verdict.allowed;
+  }
+  bool Decide() {
+    TestCall call;
+    return Decide(call);
+  }
+  static Decision Denial(Duration wait) {
+    return {.reason = Reason::kQuotaExceeded,
+            .limit = 10,
+            .remaining = 2,
+            .retry_after = wait,
+            .reset_after = wait};
+  }
+  void Answer(const Decision& decision) {
+    store.script = [decision](const store::Check&) {
+      return store::CheckAnswer{.decision = decision, .charged = decision.allowed};
+    };
+  }
+
+  support::ManualClock clock;
+  support::ScriptedStore store;
+  ServiceMetrics metrics;
+  std::unique_ptr<store::Table> local;
+  std::atomic<int> nodes{1};
+  std::unique_ptr<Fallback> fallback;
+  std::unique_ptr<LimiterService> service;
+};
+
+TEST_F(FallbackTest, LocalRulesGoOnLimitingInTheTableOfThisNode) {
+  Load(RuleText("r", ", on_store_error: local"));
+  GoAway();
+  for (int i = 0; i < 10; ++i) {
+    TestCall call;
+    EXPECT_TRUE(Decide(call)) << i;
+    EXPECT_TRUE(call.verdict.decisions[0].decision.degraded);
+    EXPECT_TRUE(call.verdict.decisions[0].charged);
+    EXPECT_EQ(call.verdict.decisions[0].decision.remaining, 9 - i);
+  }
+  TestCall denied;
+  EXPECT_FALSE(Decide(denied));
+  EXPECT_EQ(denied.verdict.decisions[0].decision.reason, Reason::kQuotaExceeded);
+  EXPECT_EQ(metrics.Count("r", Outcome::kDegradedLocal), 11U);
+}
+
+TEST_F(FallbackTest, EachNodeHasItsShareRoundedUp) {
+  nodes = 3;
+  Load(RuleText("r", ", on_store_error: local"));
+  GoAway();
+  int allowed = 0;
+  for (int i = 0; i < 10; ++i) {
+    allowed += Decide() ? 1 : 0;
+  }
+  EXPECT_EQ(allowed, 4);
+}
+
+TEST_F(FallbackTest, WhatWasUsedStaysUsedWhenTheStoreComesAndGoes) {
+  Load(RuleText("r", ", on_store_error: local"));
+  GoAway();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(Decide());
+  }
+  store.call_error = StoreError::kNone;
+  EXPECT_TRUE(Decide());
+  GoAway();
+  EXPECT_FALSE(Decide());
+}
+
+TEST_F(FallbackTest, ADenialByAnotherRuleChargesNothingLocally) {
+  Load(RuleText("here", ", on_store_error: local") + RuleText("shut", ", on_store_error: deny"));
+  GoAway();
+  for (int i = 0; i < 20; ++i) {
+    TestCall call;
+    EXPECT_FALSE(Decide(call));
+    EXPECT_TRUE(call.verdict.decisions[0].decision.allowed);
+    EXPECT_FALSE(call.verdict.decisions[0].charged);
+    EXPECT_EQ(call.verdict.decisions[0].decision.remaining, 10);
+  }
+}
+
+TEST_F(FallbackTest, TwoLocalRulesAreChargedTogetherOrNotAtAll) {
+  Load(RuleText("large", ", on_store_error: local, burst: 20") +
+       RuleText("small", ", on_store_error: local, burst: 2"));
+  GoAway();
+  for (int i = 0; i < 5; ++i) {
+    (void)Decide();
+  }
+  TestCall call;
+  EXPECT_FALSE(Decide(call));
+  EXPECT_EQ(call.verdict.decisions[0].decision.remaining, 18);
+}
+
+TEST_F(FallbackTest, ADenialStaysInForceWhileTheStoreIsAway) {
+  Load(RuleText("r"));
+  Answer(Denial(minutes(5)));
+  EXPECT_FALSE(Decide());
+  GoAway();
+  TestCall again;
+  EXPECT_FALSE(Decide(again));
+  const Decision& decision = again.verdict.decisions[0].decision;
+  EXPECT_TRUE(decision.degraded);
+  EXPECT_EQ(decision.reason, Reason::kQuotaExceeded);
+  EXPECT_EQ(decision.remaining, 2);
+  EXPECT_LE(decision.retry_after, minutes(5));
+  EXPECT_GT(decision.retry_after, minutes(4));
+  EXPECT_EQ(metrics.Count("r", Outcome::kDegradedDenied), 1U);
+  TestCall other({.name = "user_id", .value = "b"});
+  EXPECT_TRUE(Decide(other));
+}
+
+TEST_F(FallbackTest, ADenialOfManyUnitsSaysNothingOfFewer) {
+  Load(RuleText("r"));
+  Answer(Denial(minutes(5)));
+  TestCall many;
+  many.cost = Cost{5};
+  EXPECT_FALSE(Decide(many));
+  GoAway();
+  EXPECT_TRUE(Decide());
+  TestCall more;
+  more.cost = Cost{6};
+  EXPECT_FALSE(Decide(more));
+}
+
+TEST_F(FallbackTest, AChangedQuotaARefundOrAResetEndWhatIsRemembered) {
+  Load(RuleText("r"));
+  Answer(Denial(minutes(5)));
+  EXPECT_FALSE(Decide());
+  GoAway();
+  Load(RuleText("r", ", burst: 11"));
+  EXPECT_TRUE(Decide());
+  Load(RuleText("r"));
+  EXPECT_FALSE(Decide());
+  struct Done final : OperatorCall {
+    void OnDone() noexcept override {}
+  } reset;
+  const Attribute user{.name = "user_id", .value = "a"};
+  reset.attributes = {&user, 1};
+  service->Reset(reset);
+  EXPECT_TRUE(Decide());
+}
+
+TEST_F(FallbackTest, LocalHoldsAreGivenBackLocally) {
+  Load(
+      "  - {id: r, key_pattern: \"user:{user_id}\", algorithm: concurrency, limit: 1, "
+      "hold_ttl: 1m, on_store_error: local}\n");
+  GoAway();
+  TestCall call;
+  EXPECT_TRUE(Decide(call));
+  EXPECT_FALSE(Decide());
+  struct Done final : HolderCall {
+    void OnDone() noexcept override { done = true; }
+    bool done = false;
+  } release;
+  const core::KeyPart part{.attribute = "user_id", .value = "a"};
+  release.rule = "r";
+  release.parts = {&part, 1};
+  release.hold = call.verdict.decisions[0].hold;
+  service->Release(release);
+  EXPECT_TRUE(release.done);
+  EXPECT_EQ(release.error, StoreError::kNone);
+  EXPECT_TRUE(store.verbs.empty());
+  EXPECT_TRUE(Decide());
+}
+
+TEST(DenialMemoryTest, ForgetsWhatIsOverAndNeverMixesKeys) {
+  DenialMemory memory(8);
+  const DenialMemory::Time now{std::chrono::hours(1)};
+  core::Quota quota;
+  quota.limit = quota.rate = 10;
+  quota.window = minutes(1);
+  const Decision denial{.reason = Reason::kQuotaExceeded, .retry_after = minutes(1)};
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i) {
+    names.push_back("user" + std::to_string(i));
+  }
+  const auto key_of = [](const core::KeyPart& part) {
+    return core::KeyView{.rule = "r", .formerly = {}, .parts = {&part, 1}};
+  };
+  for (const std::string& name : names) {
+    const core::KeyPart part{.attribute = "u", .value = name};
+    EXPECT_FALSE(memory.Find(key_of(part), quota, Cost{1}, now)) << name;
+    memory.Remember(key_of(part), quota, Cost{1}, denial, now);
+    EXPECT_TRUE(memory.Find(key_of(part), quota, Cost{1}, now + minutes(1) - Duration(1)));
+    EXPECT_FALSE(memory.Find(key_of(part), quota, Cost{1}, now + minutes(1)));
+  }
+  const Decision never{.reason = Reason::kLimitZero, .retry_after = Decision::kNever};
+  const core::KeyPart part{.attribute = "u", .value = "zero"};
+  memory.Remember(key_of(part), quota, Cost{1}, never, now);
+  EXPECT_FALSE(memory.Find(key_of(part), quota, Cost{1}, now));
+}
+
+}  // namespace
+}  // namespace sluice::service
