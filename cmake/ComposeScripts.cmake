@@ -54,6 +54,8 @@ join(tail refund)
 add_script(refund "${every}${tail}")
 join(text now wide concurrency release)
 add_script(release "${text}")
+join(text member)
+add_script(member "${text}")
 
 get_property(scripts GLOBAL PROPERTY scripts)
 file(WRITE ${OUT}

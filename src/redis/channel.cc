@@ -12,6 +12,12 @@ namespace sluice::redis {
 
 using store::StoreError;
 
+namespace {
+
+constexpr std::string_view kMembersKey = "sl1:{nodes}:nodes";
+
+}  // namespace
+
 Channel::Channel(const ChannelSettings& settings, const base::Clock& clock, RedisMetrics& metrics,
                  OnEvent on_event, std::uint64_t seed)
     : settings_(settings),
@@ -121,6 +127,14 @@ void Channel::EnsureLoaded(ScriptId script) {
   metrics_.Count(RedisCount::kScriptLoads);
 }
 
+void Channel::WriteMember(Time now) {
+  member_at_ = now + kMemberEvery;
+  EnsureLoaded(ScriptId::kMember);
+  const std::string seconds = std::to_string(kMemberGone.count());
+  WriteOwn(Kind::kMember,
+           {"EVALSHA", ScriptOf(ScriptId::kMember).sha1, "1", kMembersKey, member_, seconds});
+}
+
 void Channel::Watch(Time deadline) {
   deadline_at_ = std::min(deadline_at_, deadline);
 }
@@ -158,7 +172,7 @@ void Channel::OnLost(std::string_view why, Time now) {
   state_ = State::kDown;
   close_why_.clear();
   output_.clear();
-  greeted_by_ = probe_at_ = Time::max();
+  greeted_by_ = probe_at_ = member_at_ = Time::max();
   probing_ = false;
 
   std::vector<Command> lost;
@@ -201,7 +215,7 @@ void Channel::OnLost(std::string_view why, Time now) {
 }
 
 Channel::Time Channel::NextWake() const {
-  Time next = std::min({deadline_at_, greeted_by_, probe_at_});
+  Time next = std::min({deadline_at_, greeted_by_, probe_at_, member_at_});
   if (state_ == State::kDown) {
     next = std::min(next, redial_at_);
   }
@@ -225,6 +239,13 @@ void Channel::OnWake(Time now) {
   }
   if (now >= deadline_at_) {
     ExpireCalls(now);
+  }
+  if (now >= member_at_) {
+    if (state_ == State::kUp && !open_) {
+      WriteMember(now);
+    } else {
+      member_at_ = now + kMemberEvery;
+    }
   }
 }
 

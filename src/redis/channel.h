@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +76,13 @@ class Channel {
   void Release(store::HoldCall& call, Time now);
   void Renew(store::HoldCall& call, Time now);
 
+  // Keeps an entry of this name among those of all nodes, while connected, and `nodes` at how many
+  // there are; the last count stays while Redis is away. Before the first connection.
+  void Join(std::string member, std::atomic<int>& nodes) {
+    member_ = std::move(member);
+    nodes_ = &nodes;
+  }
+
   // From here on: for whoever carries the bytes.
 
   // Whether a connection is wanted now; then OnDialing(), and OnConnected() or OnLost().
@@ -124,6 +132,7 @@ class Channel {
     kProbe,
     kLoad,
     kUndo,
+    kMember,
   };
   struct Command {
     Kind kind = Kind::kCheck;
@@ -138,11 +147,15 @@ class Channel {
 
   // For an answer to the greeting, and for the replies of a server that is left.
   static constexpr Duration kGreetingTimeout = std::chrono::seconds(1);
+  // How often a node says that it is there, and when it is taken for gone.
+  static constexpr Duration kMemberEvery = std::chrono::seconds(5);
+  static constexpr std::chrono::seconds kMemberGone{15};
 
   void Send(Kind kind, store::StoreCall& call, Time now);
   void Write(Command command);
   void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
   void EnsureLoaded(ScriptId script);
+  void WriteMember(Time now);
   [[nodiscard]] Judged JudgedNow(const Command& command) const;
   void Watch(Time deadline);
 
@@ -190,6 +203,9 @@ class Channel {
   Time probe_at_ = Time::max();     // When to send one, or to give up waiting for it.
   Time greeted_by_ = Time::max();
   Time report_errors_at_ = Time::min();
+  std::string member_;  // "": joins nobody.
+  std::atomic<int>* nodes_ = nullptr;
+  Time member_at_ = Time::max();
 };
 
 }  // namespace sluice::redis

@@ -17,6 +17,7 @@ using wire::RespType;
 
 constexpr std::uint8_t kMostAttempts = 5;
 constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
+constexpr std::int64_t kMostNodes = 100'000;
 
 std::string_view FirstWord(std::string_view text) {
   return text.substr(0, text.find(' '));
@@ -84,6 +85,14 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
       }
       return;
     }
+    case Kind::kMember:
+      if (head.type == RespType::kInteger && head.integer > 0) {
+        nodes_->store(static_cast<int>(std::min<std::int64_t>(head.integer, kMostNodes)),
+                      std::memory_order_relaxed);
+      } else if (failed && FirstWord(head.text) == "NOSCRIPT") {
+        loaded_[static_cast<std::size_t>(ScriptId::kMember)] = false;
+      }
+      return;
     case Kind::kUndo:
       return;
     case Kind::kCheck:
@@ -122,6 +131,9 @@ void Channel::BecomeUp(Time now) {
   if (was_lost_) {
     was_lost_ = false;
     on_event_(true, "Redis is there");
+  }
+  if (!member_.empty()) {
+    WriteMember(now);
   }
   for (Command& command : std::exchange(waiting_, {})) {
     if (command.deadline > now) {

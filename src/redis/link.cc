@@ -164,8 +164,15 @@ void Link::OnDialed(Result<std::unique_ptr<net::Transport>> transport) {
     Begin(*std::move(transport));
     return;
   }
-  handshake_ = net::TlsHandshake::Begin(loop_, *std::move(transport), settings_.tls,
-                                        settings_.tls_name, settings_.dial_timeout, nullptr,
+  auto context = settings_.tls();
+  if (!context) {
+    (*transport)->Close();
+    Drop(context.error().Text());
+    return;
+  }
+  const std::string& name = settings_.tls_name.empty() ? settings_.target.host : settings_.tls_name;
+  handshake_ = net::TlsHandshake::Begin(loop_, *std::move(transport), *std::move(context), name,
+                                        settings_.dial_timeout, nullptr,
                                         [this](Result<std::unique_ptr<net::Transport>> done) {
                                           handshake_ = nullptr;
                                           if (done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,9 +16,11 @@ struct RedisSettings {
   net::DialTarget target;
   std::string username{};
   std::string password_file{};  // Read at every dial, so that passwords can be changed; "": none.
-  std::shared_ptr<const net::TlsContext> tls{};  // nullptr: none.
-  std::string tls_name{};                        // What the server's certificate must say.
+  // Certificates for a dial, read anew so that they can be changed; none: plain.
+  std::function<Result<std::shared_ptr<const net::TlsContext>>()> tls{};
+  std::string tls_name{};  // What the server's certificate must say; "": the host that is dialled.
   Duration dial_timeout = std::chrono::seconds(1);
+  bool count_nodes = false;  // Whether this node counts itself among those that share the Redis.
   ChannelSettings channel{};
 };
 

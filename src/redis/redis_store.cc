@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/assert.h"
 #include "redis/reply_reader.h"
+#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -28,6 +31,9 @@ RedisStore::~RedisStore() {
 
 RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
     : store_(store), link_(loop, store.settings_, store.clock_, store.metrics_, store.on_event_) {
+  if (store_.settings_.count_nodes && !store_.joined_.exchange(true)) {
+    link_.channel().Join(fmt::format("{:016x}", store::NextNonce()), store_.nodes_);
+  }
   const std::lock_guard lock(store_.attaching_);
   const auto free = std::ranges::find_if(store_.links_, [](const std::atomic<Link*>& link) {
     return link.load(std::memory_order_relaxed) == nullptr;

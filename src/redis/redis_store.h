@@ -48,6 +48,9 @@ class RedisStore final : public store::KeyStore {
 
   [[nodiscard]] const RedisMetrics& metrics() const { return metrics_; }
 
+  // How many nodes share this Redis, this one among them: as of the last count.
+  [[nodiscard]] const std::atomic<int>& nodes() const { return nodes_; }
+
   void CheckMany(std::span<store::CheckCall* const> batch) override;
   void Refund(store::RefundCall& call) override;
   void Reset(store::ResetCall& call) override;
@@ -68,6 +71,8 @@ class RedisStore final : public store::KeyStore {
   const base::Clock& clock_;
   const Channel::OnEvent on_event_;
   RedisMetrics metrics_;
+  std::atomic<int> nodes_{1};
+  std::atomic<bool> joined_{false};  // By the first loop, for all.
   std::mutex attaching_;
   std::atomic<std::size_t> places_{0};  // Of links_, how many were ever used.
   std::array<std::atomic<Link*>, kMostLoops> links_{};

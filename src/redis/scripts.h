@@ -19,8 +19,9 @@ enum class ScriptId : std::uint8_t {
   kRequest,  // Any request.
   kRefund,
   kRelease,
+  kMember,  // Counts the nodes.
 };
-inline constexpr std::size_t kScriptCount = 9;
+inline constexpr std::size_t kScriptCount = 10;
 
 struct Script {
   std::string_view name;  // Of the first six: also what request.lua and refund.lua call them.

@@ -137,6 +137,23 @@ TEST_F(RedisServerTest, SeveralNodesAdmitExactlyOneLimit) {
   }
 }
 
+TEST_F(RedisServerTest, NodesAreCountedWhileTheyLive) {
+  redis::RedisSettings settings = support::PatientSettings(server_);
+  settings.count_nodes = true;
+  Open(settings);
+  redis_->RunUntilUp();
+  redis_->RunUntilIdle();
+  // One that was there 20 s ago and has not come again since.
+  const std::string now = server_.Run({"TIME"});
+  const std::string gone = std::to_string(std::stol(now) - 20);
+  const std::string there = std::to_string(std::stol(now) - 5);
+  server_.Run({"ZADD", "sl1:{nodes}:nodes", gone, "gone", there, "there"});
+  LoopedRedisStore second(settings, clock_);
+  second.RunUntil([&] { return second.store().nodes() == 3; });
+  EXPECT_EQ(server_.Run({"ZCARD", "sl1:{nodes}:nodes"}), "3");
+  EXPECT_GT(std::stol(server_.Run({"PTTL", "sl1:{nodes}:nodes"})), 10'000);
+}
+
 TEST_F(RedisServerTest, FlushedScriptsAreSentAgainAndEveryCallCountsOnce) {
   OpenUp();
   const OwnedKey key("u");
@@ -226,17 +243,47 @@ TEST_F(RedisServerTest, APasswordIsReadAgainAtEveryDial) {
 // The rights that docs/redis.md names.
 TEST_F(RedisServerTest, TheDocumentedRightsAreEnough) {
   std::string name = "sluice";
-  server_.Run(
-      {"ACL",     "SETUSER",  name,           "on",     ">secret", "~sl1:*",  "resetchannels",
-       "-@all",   "+evalsha", "+script|load", "+ping",  "+auth",   "+select", "+client|setname",
-       "+time",   "+get",     "+set",         "+del",   "+exists", "+rename", "+pexpire",
-       "+lrange", "+lindex",  "+lset",        "+ltrim", "+lpush",  "+rpush",  "+rpop",
-       "+hget",   "+hgetall", "+hset",        "+hdel"});
+  server_.Run({"ACL",
+               "SETUSER",
+               name,
+               "on",
+               ">secret",
+               "~sl1:*",
+               "resetchannels",
+               "-@all",
+               "+evalsha",
+               "+script|load",
+               "+ping",
+               "+auth",
+               "+select",
+               "+client|setname",
+               "+time",
+               "+get",
+               "+set",
+               "+del",
+               "+exists",
+               "+rename",
+               "+pexpire",
+               "+lrange",
+               "+lindex",
+               "+lset",
+               "+ltrim",
+               "+lpush",
+               "+rpush",
+               "+rpop",
+               "+hget",
+               "+hgetall",
+               "+hset",
+               "+hdel",
+               "+zadd",
+               "+zremrangebyscore",
+               "+zcard"});
   const std::string file = server_.folder() + "/password";
   std::ofstream(file) << "secret";
   redis::RedisSettings settings = support::PatientSettings(server_);
   settings.username = name;
   settings.password_file = file;
+  settings.count_nodes = true;
   Open(settings);
   redis_->RunUntilUp();
   for (int i = 0; i < core::kAlgorithmCount; ++i) {
