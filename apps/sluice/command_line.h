@@ -16,6 +16,7 @@ void AddCheck(CLI::App& app, int& exit_code);
 void AddStatus(CLI::App& app, int& exit_code);
 void AddValidate(CLI::App& app, int& exit_code);
 void AddExplain(CLI::App& app, int& exit_code);
+void AddKey(CLI::App& app, int& exit_code);
 void AddReplay(CLI::App& app, int& exit_code);
 void AddSuggest(CLI::App& app, int& exit_code);
 void AddTable(CLI::App& app, int& exit_code);

@@ -19,9 +19,11 @@
 #include "net/event_loop.h"
 #include "net/signal_set.h"
 #include "net/systemd_notify.h"
+#include "open_redis.h"
 #include "open_table.h"
 #include "rule_keeper.h"
 #include "server.h"
+#include "service/fallback.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "snapshot_keeper.h"
@@ -46,7 +48,11 @@ class Daemon {
         clock_(clock),
         table_(std::move(table)),
         snapshots_(*table_.store, table_.snapshot, config_.table.snapshot_interval),
-        service_(*table_.store, metrics_),
+        redis_(config_.redis ? MakeRedisStore(*config_.redis, clock) : nullptr),
+        fallback_(redis_ ? std::make_unique<service::Fallback>(*table_.store, redis_->nodes())
+                         : nullptr),
+        service_(redis_ ? static_cast<store::KeyStore&>(*redis_) : *table_.store, metrics_,
+                 fallback_.get()),
         modes_(service_, ModesFile(config_)),
         server_(control_, service_, registry_, readiness_, clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
@@ -55,6 +61,11 @@ class Daemon {
     registry_.Add(modes_);
     table_.AddMetrics(registry_);
     snapshots_.AddMetrics(registry_);
+    if (redis_) {
+      registry_.Add(redis_->metrics());
+      registry_.AddGauge("sluice_redis_nodes", "Nodes that share this Redis, as last counted.",
+                         [this] { return static_cast<double>(redis_->nodes().load()); });
+    }
   }
 
   // Whatever keeps it from serving, for stderr.
@@ -85,10 +96,17 @@ class Daemon {
     if (auto opened = server_.Open(config_, *credentials_); !opened) {
       return opened;
     }
+    if (redis_) {
+      server_.EachLoop(
+          [this](net::EventLoop& loop) { redis_loops_.push_back(redis_->Attach(loop)); });
+    }
     server_.Start();
     snapshots_.Start();
     readiness_.Set(true);
-    Greet(server_, table_.description, *service_.Rules());
+    Greet(server_,
+          redis_ ? Describe(*config_.redis) + "; while it is away " + table_.description
+                 : table_.description,
+          *service_.Rules());
     (void)systemd_.Ready();
     spdlog::info("serving with {} rules on {} loops", service_.Rules()->rules().size(),
                  server_.loops());
@@ -153,12 +171,15 @@ class Daemon {
   net::EventLoop control_;
   OpenedTable table_;
   SnapshotKeeper snapshots_;
+  std::unique_ptr<redis::RedisStore> redis_;  // nullptr: the table is the store.
+  std::unique_ptr<service::Fallback> fallback_;
   service::LimiterService service_;
   ModeKeeper modes_;
   std::unique_ptr<RuleKeeper> rules_;
   std::optional<frontend::http::AdminDesk> desk_;
   std::unique_ptr<Credentials> credentials_;
   Server server_;
+  std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_loops_;
   net::SignalSet signals_;
   net::Timer drain_check_;
   net::SteadyTime drain_until_{};

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 
+#include "config_fields.h"
 #include "credentials.h"
 #include "files.h"
 #include "net/listener.h"
-#include "rules/spelling.h"
 #include "rules/value_reader.h"
 #include "rules/yaml_tree.h"
 #include "store/table.h"
@@ -38,7 +37,6 @@ constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
 
 constexpr std::array<std::string_view, 3> kProtocols{"http", "grpc", "resp"};
 constexpr std::array<std::string_view, 2> kRoles{"check", "admin"};
-constexpr std::array<std::string_view, 2> kStores{"table", "redis"};
 constexpr std::array<std::string_view, 3> kWhenFull{"evict", "allow", "deny"};
 constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
@@ -46,51 +44,6 @@ constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 constexpr std::string_view kDefaultHttp = "127.0.0.1:8080";
 constexpr std::string_view kDefaultResp = "127.0.0.1:6380";
 constexpr std::string_view kDefaultAdmin = "127.0.0.1:6070";
-
-// Calls `read(field, value)` for every member whose name is known.
-void EachField(const YamlNode& map, std::string_view what, std::span<const std::string_view> known,
-               Reporter& report,
-               const std::function<void(std::string_view, const YamlNode&)>& read) {
-  if (map.is_null()) {
-    return;
-  }
-  if (!map.is_map()) {
-    report.Fail(map, std::string(what) + " must be a map");
-    return;
-  }
-  for (std::size_t i = 0; i < map.pair_count(); ++i) {
-    const YamlNode& key = map.key(i);
-    if (std::find(known.begin(), known.end(), key.text) == known.end()) {
-      report.Fail(key, "unknown field " + key.text + rules::DidYouMean(key.text, known));
-    } else if (!map.value(i).is_null()) {
-      read(key.text, map.value(i));
-    }
-  }
-}
-
-// A count that has nothing to do with a quota, and so none of the remedies of one.
-void ReadCount(const YamlNode& node, std::string_view field, Units least, Units most,
-               Reporter& report, std::size_t& count) {
-  const bool negative = node.is_text() && node.text.starts_with('-');
-  const auto number = negative ? std::nullopt : rules::ReadUnits(node, field, report);
-  if (negative || (number && (*number < least || *number > most))) {
-    report.Fail(node, std::string(field) + " must be " + std::to_string(least) + " to " +
-                          std::to_string(most));
-  } else if (number) {
-    count = static_cast<std::size_t>(*number);
-  }
-}
-
-void EachItem(const YamlNode& list, std::string_view what, Reporter& report,
-              const std::function<void(const YamlNode&)>& read) {
-  if (!list.is_list()) {
-    report.Fail(list, std::string(what) + " must be a list");
-    return;
-  }
-  for (const YamlNode* item : list.items) {
-    read(*item);
-  }
-}
 
 // What the files hold is tried here, so that what is wrong shows with its place in the
 // configuration, and to `sluice validate`.
@@ -276,32 +229,29 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
   const rules::YamlTree tree(text, file, findings.errors);
   const YamlNode& root = tree.root();
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  EachField(
-      root, "the configuration", kTopFields, report,
-      [&](std::string_view field, const YamlNode& value) {
-        if (field == "listeners") {
-          EachItem(value, field, report, [&](const YamlNode& item) {
-            config.listeners.push_back(ReadListener(item, folder, report));
-          });
-        } else if (field == "store") {
-          if (!value.is_text() || rules::ReadWord(value, field, kStores, report).value_or(0) != 0) {
-            report.Fail(value, "this version keeps its state in the table only: store: table");
-          }
-        } else if (field == "table") {
-          ReadTable(value, report, config.table);
-        } else if (field == "rule_sources") {
-          ReadSources(value, folder, report, config.rule_files, config.api_folder);
-        } else if (field == "loops") {
-          ReadCount(value, field, 0, 1024, report, config.loops);
-        } else if (field == "connections") {
-          ReadCount(value, field, 1, 10'000'000, report, config.connections);
-        } else if (field == "drain_timeout") {
-          config.drain_timeout =
-              rules::ReadDuration(value, field, report).value_or(config.drain_timeout);
-        } else if (field == "log") {
-          ReadLog(value, report, config);
-        }  // `rules` and `attributes` are the rule set's to read.
-      });
+  EachField(root, "the configuration", kTopFields, report,
+            [&](std::string_view field, const YamlNode& value) {
+              if (field == "listeners") {
+                EachItem(value, field, report, [&](const YamlNode& item) {
+                  config.listeners.push_back(ReadListener(item, folder, report));
+                });
+              } else if (field == "store") {
+                config.redis = ReadStore(value, folder, report);
+              } else if (field == "table") {
+                ReadTable(value, report, config.table);
+              } else if (field == "rule_sources") {
+                ReadSources(value, folder, report, config.rule_files, config.api_folder);
+              } else if (field == "loops") {
+                ReadCount(value, field, 0, 1024, report, config.loops);
+              } else if (field == "connections") {
+                ReadCount(value, field, 1, 10'000'000, report, config.connections);
+              } else if (field == "drain_timeout") {
+                config.drain_timeout =
+                    rules::ReadDuration(value, field, report).value_or(config.drain_timeout);
+              } else if (field == "log") {
+                ReadLog(value, report, config);
+              }  // `rules` and `attributes` are the rule set's to read.
+            });
   if (config.listeners.empty()) {
     config.listeners = {
         {.address = std::string(kDefaultHttp), .tls = {}, .token = {}},

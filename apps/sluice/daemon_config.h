@@ -13,6 +13,7 @@
 #include "frontend/http/door_settings.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
+#include "store_config.h"
 
 namespace sluice::app {
 
@@ -50,6 +51,7 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 struct DaemonConfig {
   std::vector<ListenerConfig> listeners;  // Never empty once read.
   TableConfig table;
+  std::optional<RedisConfig> redis;     // None: the table is the store.
   std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.
   std::string api_folder;               // "": see StateFolder().
   rules::SourceText own_rules;          // This file, for its `rules` and `attributes`.
@@ -64,7 +66,7 @@ struct DaemonConfig {
 // relative globs begin. What is wrong goes to `findings`, all of it, with place and remedy;
 // after an error the result is not to be used. What is
 // wrong with `rules` and `attributes` shows when own_rules is built. Reads the files that
-// `token_file`, `password_file` and `tls` name, to say here what is wrong with them.
+// `token_file`, `password_file` and `tls` name, Redis's too, to say here what is wrong with them.
 [[nodiscard]] DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                                             rules::Findings& findings);
 

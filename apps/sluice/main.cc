@@ -47,6 +47,7 @@ int Main(int argc, char** argv) {
   AddStatus(app, exit_code);
   AddValidate(app, exit_code);
   AddExplain(app, exit_code);
+  AddKey(app, exit_code);
   AddReplay(app, exit_code);
   AddSuggest(app, exit_code);
   AddTable(app, exit_code);

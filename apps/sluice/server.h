@@ -53,6 +53,15 @@ class Server {
   [[nodiscard]] const std::vector<OpenAddress>& addresses() const { return addresses_; }
   [[nodiscard]] std::size_t loops() const { return workers_.size(); }
 
+  // Every loop that requests come from, before Start().
+  template <class Visit>
+  void EachLoop(Visit visit) {
+    visit(control_);
+    for (const auto& worker : workers_) {
+      visit(worker->loop);
+    }
+  }
+
   // Starts the loops' threads.
   void Start();
 

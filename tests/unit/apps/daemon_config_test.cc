@@ -85,7 +85,22 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"listeners: [{tls: {cert: a, kye: b}}]", "did you mean key?"},
       {"listeners: [{tls: {cert: a.crt, key: /b}}]", "etc/a.crt: cannot be read: No such file"},
       {"listeners: {}", ":1:12: listeners must be a list"},
-      {"store: redis", "this version keeps its state in the table only"},
+      {"store: redis", ":1:8: store is table, or a Redis: write store: table or store: {redis:"},
+      {"store: {}", ":1:8: store names none: write store: table"},
+      {"store: {radis: {address: a}}", "unknown field radis, did you mean redis?"},
+      {"store: {redis: {}}", ":1:16: redis wants one of address, sentinel and cluster"},
+      {"store: {redis: {address: a, cluster: [b]}}", "redis wants one of address"},
+      {"store: {redis: {address: 'a:b'}}", ":1:26: `a:b` has no port from 1 to 65535"},
+      {"store: {redis: {address: 'unix:'}}", "has no path"},
+      {"store: {redis: {address: a, timeout: 0ms}}", ":1:38: timeout must be 1ms to 10s"},
+      {"store: {redis: {address: a, timeout: 1m}}", "timeout must be 1ms to 10s"},
+      {"store: {redis: {address: a, database: x}}", ":1:39: database is x"},
+      {"store: {redis: {address: a, username: u}}", "has a username and no password_file"},
+      {"store: {redis: {address: a, password: p}}", "write password_file: FILE"},
+      {"store: {redis: {address: a, password_file: /nowhere}}", ":1:44: /nowhere: cannot be read"},
+      {"store: {redis: {address: a, tls: {cert: x}}}", "a client's certificate wants its key"},
+      {"store: {redis: {address: a, tls: {ca: x}}}", ":1:34: etc/x: cannot be read"},
+      {"store: {redis: {address: a, tls: on}}", "tls must be a map"},
       {"table: {when_full: evikt}", "did you mean evict?"},
       {"table: {keys: 0}", ":1:15: keys must be 1 to 200000000"},
       {"table: {keys: -5}", ":1:15: keys must be 1 to 200000000"},
@@ -151,6 +166,21 @@ TEST(DaemonConfigTest, ARespListenerHasItsAddressAndAPassword) {
   EXPECT_EQ(config.listeners[1].protocol, Protocol::kResp);
   EXPECT_EQ(config.listeners[1].token, "secret");
   EXPECT_NE(ErrorsOf("listeners: [{protocol: resp, auth: {password_file: /nowhere}}]"), "");
+}
+
+TEST(DaemonConfigTest, ReadsWhereRedisIs) {
+  EXPECT_FALSE(Read("store: table").redis);
+  const DaemonConfig config = Read(
+      "store: {redis: {address: 'redis.example', database: 3, timeout: 25ms, tls: {server_name: "
+      "other}}}");
+  ASSERT_TRUE(config.redis);
+  EXPECT_EQ(config.redis->servers.at(0).Text(), "redis.example:6379");
+  EXPECT_EQ(config.redis->database, 3U);
+  EXPECT_EQ(config.redis->timeout, std::chrono::milliseconds(25));
+  ASSERT_TRUE(config.redis->tls);
+  EXPECT_EQ(config.redis->tls->server_name, "other");
+  EXPECT_EQ(Read("store: {redis: {address: 'unix:/run/redis.sock'}}").redis->timeout,
+            std::chrono::milliseconds(10));
 }
 
 TEST(DaemonConfigTest, TellsAConfigurationFromAFileOfRules) {

@@ -1,0 +1,84 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+#include "exit_code.h"
+#include "redis/key_text.h"
+#include "rule_files.h"
+
+namespace sluice::app {
+
+namespace {
+
+struct KeyOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> words;
+};
+
+void Print(const rules::Rule& rule, const std::string& name, const core::KeyView& key,
+           const core::Quota& quota) {
+  std::string text;
+  redis::AppendKeyText(name, key, quota, text);
+  std::printf("%s %s\n", rule.id.c_str(), text.c_str());
+}
+
+int Key(const KeyOptions& options) {
+  std::vector<Attribute> attributes;
+  if (!ReadAttributes(options.words, attributes)) {
+    return kExitError;
+  }
+  rules::Findings findings;
+  const auto set = ReadRuleFiles(options.files, findings);
+  if (set == nullptr) {
+    for (const Error& error : findings.errors) {
+      std::fprintf(stderr, "%s\n", error.Text().c_str());
+    }
+    return kExitError;
+  }
+  rules::Matches matches;
+  if (const auto matched =
+          set->Match(attributes, Cost{.units = 0}, {}, matches, rules::AbsentCost::kIsTheCalls);
+      !matched) {
+    std::fprintf(stderr, "sluice: this request is wrong: %s\n", matched.error().Text().c_str());
+    return kExitError;
+  }
+  bool any = false;
+  for (const rules::AppliedRule& applied : matches.applied()) {
+    if (applied.key_missing || applied.quota.unlimited) {
+      continue;  // Nothing is kept of it.
+    }
+    any = true;
+    const core::KeyView key{
+        .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    Print(*applied.rule, applied.rule->id, key, applied.quota);
+    if (!applied.rule->formerly.empty()) {
+      Print(*applied.rule, applied.rule->formerly, key, applied.quota);
+    }
+  }
+  if (!any) {
+    std::fprintf(stderr, "sluice: no rule that keeps anything applies (see sluice explain)\n");
+  }
+  return any ? kExitOk : kExitNo;
+}
+
+}  // namespace
+
+void AddKey(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<KeyOptions>();
+  CLI::App* command =
+      app.add_subcommand("key", "Print the keys that a request's rules have in Redis");
+  command->footer(
+      "A line for each rule that applies: its id and the key; with formerly, the old id's key "
+      "too.\n"
+      "Exit codes: 0 a rule applies, 1 none does, 2 error.\n"
+      "Example: redis-cli get \"$(sluice key --rules rules.yaml user_id=u_42 | cut -d' ' -f2)\"");
+  command->add_option("--rules", options->files, "Rule file or configuration; may be repeated")
+      ->required()
+      ->allow_extra_args(false);
+  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
+  command->callback([options, &exit_code] { exit_code = Key(*options); });
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/result.h"
+#include "sluice/time.h"
+
+#include "net/dial.h"
+#include "net/tls_context.h"
+#include "rules/findings.h"
+#include "rules/yaml_tree.h"
+
+namespace sluice::app {
+
+// PEM files of a client's side of TLS, and whom it expects.
+struct ClientTlsConfig {
+  std::string ca;    // "": whom the system trusts.
+  std::string cert;  // "": the server wants none.
+  std::string key;
+  std::string server_name;  // "": the host that is dialled.
+};
+
+enum class RedisKind : std::uint8_t { kServer, kSentinel, kCluster };
+
+// What `store: {redis: {...}}` says.
+struct RedisConfig {
+  RedisKind kind = RedisKind::kServer;
+  std::vector<net::DialTarget> servers;  // The one; the Sentinels; some of the cluster.
+  std::string primary;                   // As the Sentinels call it.
+  std::string username;
+  std::string password_file;  // "": none is asked for.
+  std::string sentinel_username;
+  std::string sentinel_password_file;
+  std::optional<ClientTlsConfig> tls;
+  std::size_t database = 0;
+  Duration timeout = std::chrono::milliseconds(10);  // Of a call.
+};
+
+// Reads `store`. None: it is the table. What is wrong is reported with place and remedy; files are
+// read to say here what is wrong with them. Paths are relative to `folder`.
+[[nodiscard]] std::optional<RedisConfig> ReadStore(const rules::YamlNode& node,
+                                                   const std::filesystem::path& folder,
+                                                   rules::Reporter& report);
+
+// The certificates and keys that `tls` names. Errors name the file and the remedy.
+[[nodiscard]] Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(
+    const ClientTlsConfig& tls);
+
+}  // namespace sluice::app

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Nodes that share one Redis: one limit for all, and what holds while it is away.
+Usage: redis_test.py SLUICE"""
+import concurrent.futures
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "daemon"))
+from harness import Authority, until  # noqa: E402
+
+RULES = """
+rules:
+  - {id: fleet, match: {for: fleet}, key_pattern: "user:{user_id}", algorithm: token_bucket, rate: 100, window: 1h}
+  - {id: open, match: {for: open}, key_pattern: "user:{user_id}", algorithm: fixed_window, limit: 3, window: 1d}
+  - {id: shut, match: {for: shut}, key_pattern: "user:{user_id}", algorithm: gcra, rate: 3, window: 1h,
+     on_store_error: deny}
+  - {id: here, match: {for: here}, key_pattern: "user:{user_id}", algorithm: gcra, rate: 7, window: 1h,
+     on_store_error: local}
+"""
+
+
+class Redis:
+    """A redis-server in a folder of its own, on a Unix socket and whatever `options` say."""
+
+    def __init__(self, root, *options):
+        self.socket, self.options = str(root / "redis.sock"), options
+        self.root, self.process = root, None
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir",
+             str(self.root), *self.options], stdout=subprocess.PIPE, text=True)
+        said = ""
+        for line in self.process.stdout:
+            said += line
+            if "eady to accept connections" in line:
+                return
+        raise AssertionError("redis-server did not start: " + said)
+
+    def run(self, *words):
+        return subprocess.run(["redis-cli", "-s", self.socket, *words], check=True,
+                              capture_output=True, text=True, timeout=20).stdout.strip()
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+            self.process = None
+
+
+class Node:
+    """A daemon in a folder of its own."""
+
+    def __init__(self, sluice, root, store):
+        root.mkdir()
+        (root / "sluice.yaml").write_text(
+            "store: %s\ntable: {keys: 1000}\nloops: 2\nlisteners:\n"
+            "  - {address: \"127.0.0.1:0\"}\n  - {address: \"127.0.0.1:0\", role: admin}\n%s"
+            % (store, RULES))
+        self.root = root
+        with open(root / "log", "w") as log:
+            self.process = subprocess.Popen([sluice, "serve", "--config", "sluice.yaml"], cwd=root,
+                                            stdout=subprocess.PIPE, stderr=log, text=True)
+        self.greeting = ""
+        for line in self.process.stdout:
+            self.greeting += line
+            if line.startswith("Try:"):
+                break
+        else:
+            raise AssertionError("it did not start: " + self.log())
+        found = dict(re.findall(r"^  (checks|admin)\s+http://(\S+)", self.greeting, re.M))
+        self.checks, self.admin = found["checks"], found["admin"]
+
+    def log(self):
+        return (self.root / "log").read_text()
+
+    def ask(self, method, path, body=None, admin=False):
+        connection = http.client.HTTPConnection(self.admin if admin else self.checks, timeout=20)
+        try:
+            connection.request(method, path, body)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def check(self, what, user="u", cost=1):
+        body = json.dumps({"attributes": {"for": what, "user_id": user}, "cost": cost})
+        status, text = self.ask("POST", "/v1/ratelimit/check", body)
+        return status, json.loads(text)
+
+    def up(self):
+        """Whether all its loops are connected: two for checks, one for operators."""
+        return self.metric("sluice_redis_connections_up") == 3
+
+    def metric(self, name):
+        text = self.ask("GET", "/metrics", admin=True)[1]
+        found = re.search("^" + re.escape(name) + r" (\S+)$", text, re.M)
+        return float(found.group(1)) if found else None
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=20)
+        self.process.stdout.close()
+
+
+class RedisTest(unittest.TestCase):
+    sluice = ""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        self.redis, self.nodes = None, []
+
+    def tearDown(self):
+        for node in self.nodes:
+            node.end()
+        if self.redis:
+            self.redis.kill()
+        self.folder.cleanup()
+
+    def node(self, store=None):
+        # Far longer than any answer takes on a busy machine: who tests deadlines says so.
+        store = store or "{redis: {address: \"unix:%s\", timeout: 5s}}" % self.redis.socket
+        self.nodes.append(Node(self.sluice, self.root / ("node%d" % len(self.nodes)), store))
+        return self.nodes[-1]
+
+    def test_three_nodes_admit_exactly_one_limit(self):
+        self.redis = Redis(self.root)
+        nodes = [self.node() for _ in range(3)]
+        for node in nodes:
+            until(node.up)
+            self.assertIn("store   redis unix:", node.greeting)
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            answers = list(pool.map(lambda i: nodes[i % 3].check("fleet")[0], range(240)))
+        self.assertEqual(answers.count(200), 100)
+        self.assertEqual(answers.count(429), 140)
+        until(lambda: nodes[0].metric("sluice_redis_nodes") is not None)
+        self.assertEqual(int(self.redis.run("zcard", "sl1:{nodes}:nodes")), 3)
+
+    def test_policies_hold_while_redis_is_away_and_end_when_it_is_back(self):
+        self.redis = Redis(self.root)
+        node = self.node()
+        until(node.up)
+        for _ in range(3):
+            self.assertEqual(node.check("open", "spent")[0], 200)
+        self.assertEqual(node.check("open", "spent")[0], 429)
+        self.redis.kill()
+        until(lambda: node.metric("sluice_redis_connections_up") == 0)
+        status, body = node.check("open", "new")
+        self.assertEqual(status, 200)
+        self.assertTrue(body["limits"][0]["degraded"])
+        # Who was denied stays so.
+        status, body = node.check("open", "spent")
+        self.assertEqual(status, 429, body)
+        self.assertEqual(node.check("shut")[0], 503)
+        got = [node.check("here")[0] for _ in range(9)]
+        self.assertEqual(got, [200] * 7 + [429] * 2)
+        self.redis.start()
+        until(node.up)
+        status, body = node.check("shut")
+        self.assertEqual(status, 200)
+        self.assertNotIn("degraded", json.dumps(body))
+        self.assertIn("Redis is away", node.log())
+        self.assertIn("Redis is there", node.log())
+
+    def test_starts_without_redis_and_finds_it_later(self):
+        self.redis = Redis(self.root)
+        self.redis.kill()
+        node = self.node()
+        self.assertEqual(node.check("open")[0], 200)
+        self.assertEqual(node.check("shut")[0], 503)
+        self.redis.start()
+        until(node.up)
+        self.assertEqual(node.check("shut")[0], 200)
+
+    def test_a_paused_redis_is_answered_for_in_time(self):
+        self.redis = Redis(self.root)
+        node = self.node("{redis: {address: \"unix:%s\", timeout: 20ms}}" % self.redis.socket)
+        until(node.up)
+        self.redis.signal(signal.SIGSTOP)
+        try:
+            for i in range(8):
+                self.assertEqual(node.check("open", "p%d" % i)[0], 200)
+                self.assertEqual(node.check("shut", "p%d" % i)[0], 503)
+        finally:
+            self.redis.signal(signal.SIGCONT)
+        until(lambda: node.check("shut", "after")[0] == 200)
+        # What landed late has gone back: the bucket's key is fresh, and so gone.
+        until(lambda: node.metric("sluice_redis_late_charges_total") > 0)
+
+    def test_users_passwords_and_tls_with_certificates(self):
+        authority = Authority(self.root)
+        authority.sign("server")
+        authority.sign("client", "node")
+        port = free_port()
+        self.redis = Redis(self.root, "--tls-port", str(port), "--tls-cert-file",
+                           str(self.root / "server.crt"), "--tls-key-file",
+                           str(self.root / "server.key"), "--tls-ca-cert-file",
+                           str(self.root / "ca.crt"), "--tls-auth-clients", "yes")
+        self.redis.run("acl", "setuser", "sluice", "on", ">secret", "~sl1:*", "+@all")
+        self.redis.run("config", "set", "requirepass", "another")
+        (self.root / "password").write_text("secret\n")
+        tls = "tls: {ca: ../ca.crt, cert: ../client.crt, key: ../client.key%s}"
+        store = ("{redis: {address: \"127.0.0.1:%d\", username: sluice, timeout: 5s, "
+                 "password_file: ../password, %s}}" % (port, tls))
+        node = self.node(store % "")
+        until(node.up)
+        self.assertEqual(node.check("shut")[0], 200)
+        # The certificate's name is checked.
+        other = self.node(store % ", server_name: elsewhere")
+        until(lambda: "Redis is away" in other.log())
+        self.assertIn("certificate", other.log())
+        self.assertEqual(other.check("shut", "v")[0], 503)
+
+    def test_sluice_key_names_what_redis_holds(self):
+        self.redis = Redis(self.root)
+        node = self.node()
+        until(node.up)
+        node.check("shut", "u 1")
+        run = subprocess.run([self.sluice, "key", "--rules", "sluice.yaml", "for=shut",
+                              "user_id=u 1"], cwd=node.root, capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        rule, key = run.stdout.split()
+        self.assertEqual(rule, "shut")
+        self.assertEqual(self.redis.run("exists", key), "1")
+        for _ in range(2):
+            node.check("shut", "u 1")
+        self.assertEqual(node.check("shut", "u 1")[0], 429)
+        self.redis.run("del", key)
+        self.assertEqual(node.check("shut", "u 1")[0], 200)
+
+
+def free_port():
+    """One that nobody had a moment ago: redis-server does not say which it was given."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+if __name__ == "__main__":
+    RedisTest.sluice = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
