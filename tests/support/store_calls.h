@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,17 @@
 #include "store/key_store.h"
 
 namespace sluice::support {
+
+// `limit` an hour: as burst and rate for buckets, as ceiling for concurrency.
+inline core::Quota QuotaOf(core::Algorithm algorithm, Units limit) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = limit;
+  quota.rate = core::IsBucket(algorithm) ? limit : 0;
+  quota.ceiling = algorithm == core::Algorithm::kConcurrency ? limit : 0;
+  quota.window = std::chrono::hours(1);
+  return quota;
+}
 
 // A key that owns its text: one attribute, `user_id` unless said otherwise.
 class OwnedKey {
@@ -52,5 +64,16 @@ struct OwnedCheckCall final : Answered<store::CheckCall> {
     answers = own_answers;
   }
 };
+
+// Asks a store that answers at once for one unit of the key with this text.
+inline store::CheckAnswer Ask(store::KeyStore& store, const std::string& text,
+                              const core::Quota& quota) {
+  const OwnedKey key(text);
+  OwnedCheckCall call;
+  call.Add({.key = key.view(), .quota = quota, .cost = {}});
+  const std::array<store::CheckCall*, 1> batch{&call};
+  store.CheckMany(batch);
+  return call.own_answers[0];
+}
 
 }  // namespace sluice::support

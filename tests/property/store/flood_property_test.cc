@@ -19,26 +19,8 @@ namespace sluice::store {
 namespace {
 
 using core::Algorithm;
-using support::OwnedCheckCall;
-using support::OwnedKey;
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
-
-CheckAnswer Ask(Table& table, const std::string& text, const core::Quota& quota) {
-  const OwnedKey key(text);
-  OwnedCheckCall call;
-  call.Add({.key = key.view(), .quota = quota, .cost = {}});
-  const std::array<CheckCall*, 1> batch{&call};
-  table.CheckMany(batch);
-  return call.own_answers[0];
-}
+using support::Ask;
+using support::QuotaOf;
 
 class FloodProperty : public ::testing::TestWithParam<WhenFull> {};
 

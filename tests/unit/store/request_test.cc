@@ -16,16 +16,7 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
+using support::QuotaOf;
 
 std::unique_ptr<Table> NewTable(const base::Clock& clock) {
   return std::move(

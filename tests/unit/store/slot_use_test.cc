@@ -6,6 +6,7 @@
 
 #include "store/decide_one.h"
 #include "store/request.h"
+#include "support/store_calls.h"
 #include "unit/store/bare_core.h"
 
 // What a request does with slots that others use at the same time, and what it leaves in them.
@@ -15,18 +16,10 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 
 constexpr std::uint32_t kOther = 9;  // Another thread's name in a lock word.
 constexpr Units kLimit = 5;
-
-core::Quota QuotaOf(Algorithm algorithm) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = kLimit;
-  quota.rate = core::IsBucket(algorithm) ? kLimit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
 
 class SlotUseTest : public testing::Test {
  protected:
@@ -51,7 +44,7 @@ class SlotUseTest : public testing::Test {
 // Between finding the former id's slot and locking it, the slot may be given to another key. What
 // is in it then is nobody's to move.
 TEST_F(SlotUseTest, AFormerSlotGivenAwayMeanwhileIsLeftAlone) {
-  const core::Quota quota = QuotaOf(Algorithm::kGcra);
+  const core::Quota quota = QuotaOf(Algorithm::kGcra, kLimit);
   const OwnedKey before("k", "old");
   const OwnedKey renamed("k", "new", "old");
   ASSERT_TRUE(Ask(before, quota, kLimit).charged);
@@ -74,7 +67,7 @@ TEST_F(SlotUseTest, AFormerSlotGivenAwayMeanwhileIsLeftAlone) {
 
 // And a state may come under the former id while the request waits for its own slot.
 TEST_F(SlotUseTest, AFormerSlotThatAppearsMeanwhileIsSeen) {
-  const core::Quota quota = QuotaOf(Algorithm::kGcra);
+  const core::Quota quota = QuotaOf(Algorithm::kGcra, kLimit);
   const OwnedKey before("k", "old");
   const OwnedKey renamed("k", "new", "old");
   ASSERT_TRUE(Ask(OwnedKey("k", "new"), quota, 1).charged);
@@ -96,7 +89,7 @@ TEST_F(SlotUseTest, APeekDoesNotHeatAKeyAndADenialDoes) {
   for (const Algorithm algorithm : {Algorithm::kGcra, Algorithm::kFixedWindow,
                                     Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindow}) {
     SCOPED_TRACE(core::NameOf(algorithm));
-    const core::Quota quota = QuotaOf(algorithm);
+    const core::Quota quota = QuotaOf(algorithm, kLimit);
     const OwnedKey key("k");
     ASSERT_TRUE(Ask(key, quota, kLimit).charged);
     const Slot* const slot = bare_.Find("r", key, quota);

@@ -23,19 +23,10 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 
 constexpr std::uint64_t kKeys = 40;
 constexpr std::uint64_t kBlocks = 60;
-
-core::Quota QuotaOf(Algorithm algorithm) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = 100;
-  quota.rate = core::IsBucket(algorithm) ? 100 : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? 100 : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
 
 class TableDamageTest : public ::testing::Test {
  protected:
@@ -55,7 +46,7 @@ class TableDamageTest : public ::testing::Test {
       keys.push_back(std::make_unique<OwnedKey>(std::to_string(i)));
     }
     for (int i = 0; i < core::kAlgorithmCount; ++i) {
-      const core::Quota quota = QuotaOf(static_cast<Algorithm>(i));
+      const core::Quota quota = QuotaOf(static_cast<Algorithm>(i), 100);
       for (const auto& key : keys) {
         clock_.Advance(Duration(1));
         for (const bool peek : {true, false}) {

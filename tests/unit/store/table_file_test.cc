@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,16 +21,7 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
+using support::QuotaOf;
 
 class TableFileTest : public ::testing::Test {
  protected:
@@ -127,6 +119,37 @@ TEST_F(TableFileTest, AnotherFormatVersionIsRefused) {
     file.put(99);
   }
   EXPECT_NE(Refusal(Options()).find("format 99"), std::string::npos);
+}
+
+TEST_F(TableFileTest, AFileOfAnotherUserIsRefusedWithBothUsersNamed) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "only root can give a file to another user";
+  }
+  Open().reset();
+  ASSERT_EQ(chown(path_.c_str(), 1, 1), 0);
+  const std::string refusal = Refusal(Options());
+  EXPECT_NE(refusal.find("belongs to user 1, and this is user 0"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("table.path"), std::string::npos) << refusal;
+  ASSERT_EQ(chown(path_.c_str(), 0, 0), 0);
+  EXPECT_TRUE(Open()->resumed());
+}
+
+TEST_F(TableFileTest, AFolderThatMayNotBeWrittenIsRefusedWithTheRemedy) {
+  std::filesystem::create_directory(path_);
+  ASSERT_EQ(chmod(path_.c_str(), 0555), 0);
+  TableOptions options = Options();
+  options.path = path_ + "/table";
+  // Root may write anywhere: ask as nobody does.
+  const bool root = geteuid() == 0;
+  if (root) {
+    ASSERT_EQ(seteuid(65534), 0);
+  }
+  const std::string refusal = Refusal(options);
+  if (root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  EXPECT_NE(refusal.find("Permission denied"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("table.path another place"), std::string::npos) << refusal;
 }
 
 TEST_F(TableFileTest, NoRoomIsAnErrorAndNotACrash) {

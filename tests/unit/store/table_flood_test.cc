@@ -19,26 +19,9 @@ namespace sluice::store {
 namespace {
 
 using core::Algorithm;
-using support::OwnedCheckCall;
+using support::Ask;
 using support::OwnedKey;
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
-
-CheckAnswer Ask(Table& table, const std::string& text, const core::Quota& quota) {
-  const OwnedKey key(text);
-  OwnedCheckCall call;
-  call.Add({.key = key.view(), .quota = quota, .cost = {}});
-  const std::array<CheckCall*, 1> batch{&call};
-  table.CheckMany(batch);
-  return call.own_answers[0];
-}
+using support::QuotaOf;
 
 // Who knows a table's secret can choose keys that all lie in one corner of it. Against a table
 // whose secret is another, which is every table that is not theirs, the same keys do no better

@@ -14,17 +14,9 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 
 constexpr int kFlood = 100'000;
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
 
 class Flooded {
  public:

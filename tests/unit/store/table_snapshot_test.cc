@@ -27,21 +27,12 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 
 constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
                                  Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
                                  Algorithm::kTokenBucket,          Algorithm::kGcra,
                                  Algorithm::kLeakyBucket,          Algorithm::kConcurrency};
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
 
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -400,6 +391,30 @@ TEST_F(TableSnapshotTest, WhereItCannotBeWrittenTheLastGoodOneStays) {
   const auto failed_too = Open(nowhere)->WriteSnapshot();
   ASSERT_FALSE(failed_too.has_value());
   EXPECT_NE(failed_too.error().Text().find("table.snapshots"), std::string::npos);
+}
+
+TEST_F(TableSnapshotTest, AFolderThatMayNotBeWrittenStopsTheSnapshotAndNotTheDecisions) {
+  const auto table = Open();
+  ASSERT_NO_FATAL_FAILURE(Use(*table, "k", Algorithm::kGcra, 3));
+  ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
+  // Root may write anywhere: ask as nobody does.
+  const bool root = geteuid() == 0;
+  if (root) {
+    ASSERT_EQ(seteuid(65534), 0);
+  }
+  const auto failed = table->WriteSnapshot();
+  const bool charged = Ask(*table, "k", QuotaOf(Algorithm::kGcra, 10)).charged;
+  if (root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_NE(failed.error().Text().find("Permission denied"), std::string::npos)
+      << failed.error().Text();
+  EXPECT_NE(failed.error().Text().find("table.snapshots"), std::string::npos)
+      << failed.error().Text();
+  EXPECT_TRUE(charged);
+  EXPECT_TRUE(table->WriteSnapshot().has_value());
 }
 
 }  // namespace

@@ -21,18 +21,9 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 
 constexpr int kThreads = 64;
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.window = std::chrono::hours(1);
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
-  return quota;
-}
 
 std::unique_ptr<Table> NewTable(const base::Clock& clock, std::uint64_t keys) {
   auto table =

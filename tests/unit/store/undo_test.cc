@@ -23,20 +23,11 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 
 constexpr Units kLimit = 1000;
 constexpr std::array kMoved{Algorithm::kGcra, Algorithm::kSlidingWindowLog,
                             Algorithm::kConcurrency};
-
-core::Quota QuotaOf(Algorithm algorithm) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = kLimit;
-  quota.rate = core::IsBucket(algorithm) ? kLimit : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? kLimit : 0;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
 
 void Send(Table& table, CheckCall& call) {
   const std::array<CheckCall*, 1> batch{&call};
@@ -47,7 +38,7 @@ CheckAnswer Ask(Table& table, const OwnedKey& key, Algorithm algorithm, Units co
                 bool peek = false) {
   OwnedCheckCall call;
   call.peek = peek;
-  call.Add({.key = key.view(), .quota = QuotaOf(algorithm), .cost = Cost{cost}});
+  call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kLimit), .cost = Cost{cost}});
   Send(table, call);
   return call.own_answers[0];
 }
@@ -134,7 +125,7 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
   const auto charge = [&](Table& table) {
     OwnedCheckCall call;
     for (const Algorithm algorithm : kAlgorithms) {
-      call.Add({.key = key.view(), .quota = QuotaOf(algorithm), .cost = Cost{3}});
+      call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kLimit), .cost = Cost{3}});
     }
     clock_.Advance(Duration(1));
     Send(table, call);
@@ -155,7 +146,7 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
           for (const Algorithm algorithm : kAlgorithms) {
             support::Answered<ResetCall> call;
             call.key = reset.view();
-            call.quota = QuotaOf(algorithm);
+            call.quota = QuotaOf(algorithm, kLimit);
             table.Reset(call);
           }
           for (int i = 0; i < earlier; ++i) {
@@ -184,7 +175,7 @@ TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
       [&](Table& table) {
         OwnedCheckCall call;
         for (const Algorithm algorithm : kMoved) {
-          call.Add({.key = renamed.view(), .quota = QuotaOf(algorithm), .cost = Cost{1}});
+          call.Add({.key = renamed.view(), .quota = QuotaOf(algorithm, kLimit), .cost = Cost{1}});
         }
         Send(table, call);
       },
@@ -199,7 +190,7 @@ TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
       });
   support::Answered<HoldCall> release;
   release.key = before.view();
-  release.quota = QuotaOf(Algorithm::kConcurrency);
+  release.quota = QuotaOf(Algorithm::kConcurrency, kLimit);
   release.hold = hold;
   next->Release(release);
   EXPECT_EQ(release.error, StoreError::kNone);
@@ -217,7 +208,7 @@ TEST_F(UndoTest, ARefundOfSeveralEntries) {
       [&](Table& table) {
         support::Answered<RefundCall> refund;
         refund.key = key.view();
-        refund.quota = QuotaOf(Algorithm::kSlidingWindowLog);
+        refund.quota = QuotaOf(Algorithm::kSlidingWindowLog, kLimit);
         refund.units = 5;
         table.Refund(refund);
       },
