@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include <xxhash.h>
 
@@ -14,35 +13,73 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{64} << 10;  // Longer than any key's text.
 
+std::uint32_t TagOf(std::uint64_t hash) {
+  return static_cast<std::uint32_t>(hash >> 32U);
+}
+
 }  // namespace
 
 KeyLedger::KeyLedger() : places_(1024) {}
 
-std::size_t KeyLedger::Find(std::span<const core::KeyPart> parts) {
-  std::string_view text;
+std::string_view KeyLedger::TextOf(std::span<const core::KeyPart> parts) {
   if (parts.size() == 1) {
-    text = parts.front().value;
-  } else {
-    scratch_.clear();
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      rules::AppendKeyPart(scratch_, parts[i].value, i == 0);
-    }
-    text = scratch_;
+    return parts.front().value;
   }
-  const std::uint64_t hash = XXH3_64bits(text.data(), text.size());
+  scratch_.clear();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    rules::AppendKeyPart(scratch_, parts[i].value, i == 0);
+  }
+  return scratch_;
+}
+
+std::uint64_t KeyLedger::HashOf(std::span<const core::KeyPart> parts) {
+  const std::string_view text = TextOf(parts);
+  return XXH3_64bits(text.data(), text.size());
+}
+
+const KeyRecord* KeyLedger::Guess(std::uint64_t hash) const {
+  const Place place = places_[hash & (places_.size() - 1)];
+  return place.number != 0 && place.tag == TagOf(hash) ? &(*this)[place.number - 1] : nullptr;
+}
+
+void KeyLedger::PrefetchPlace(std::uint64_t hash) const {
+  __builtin_prefetch(&places_[hash & (places_.size() - 1)]);
+}
+
+void KeyLedger::PrefetchRecord(std::uint64_t hash) const {
+  if (const KeyRecord* record = Guess(hash); record != nullptr) {
+    __builtin_prefetch(record);
+    __builtin_prefetch(&record->window);
+  }
+}
+
+void KeyLedger::PrefetchText(std::uint64_t hash) const {
+  if (const KeyRecord* record = Guess(hash); record != nullptr) {
+    __builtin_prefetch(record->text.data());
+    record->window.Prefetch();
+  }
+}
+
+std::size_t KeyLedger::Find(std::span<const core::KeyPart> parts, std::uint64_t hash) {
+  const std::string_view text = TextOf(parts);
   std::size_t at = hash & (places_.size() - 1);
-  for (; places_[at] != 0; at = (at + 1) & (places_.size() - 1)) {
-    const std::size_t number = places_[at] - 1;
-    if (records_[number].hash == hash && records_[number].text == text) {
+  for (; places_[at].number != 0; at = (at + 1) & (places_.size() - 1)) {
+    const std::size_t number = places_[at].number - 1;
+    if (places_[at].tag == TagOf(hash) && (*this)[number].text == text) {
       return number;
     }
   }
-  records_.push_back({.text = Keep(text), .hash = hash, .window = {}});
-  places_[at] = static_cast<std::uint32_t>(records_.size());
-  if (records_.size() * 2 > places_.size()) {
+  if (size_ % kRecordsPerChunk == 0) {
+    records_.push_back(std::make_unique<KeyRecord[]>(kRecordsPerChunk));
+  }
+  const std::size_t number = size_++;
+  (*this)[number].text = Keep(text);
+  (*this)[number].hash = hash;
+  places_[at] = {.number = static_cast<std::uint32_t>(size_), .tag = TagOf(hash)};
+  if (size_ * 2 > places_.size()) {
     Grow();
   }
-  return records_.size() - 1;
+  return number;
 }
 
 std::string_view KeyLedger::Keep(std::string_view text) {
@@ -57,13 +94,14 @@ std::string_view KeyLedger::Keep(std::string_view text) {
 }
 
 void KeyLedger::Grow() {
-  places_.assign(places_.size() * 4, 0);
-  for (std::size_t number = 0; number < records_.size(); ++number) {
-    std::size_t at = records_[number].hash & (places_.size() - 1);
-    while (places_[at] != 0) {
+  places_.assign(places_.size() * 4, {});
+  for (std::size_t number = 0; number < size_; ++number) {
+    const std::uint64_t hash = (*this)[number].hash;
+    std::size_t at = hash & (places_.size() - 1);
+    while (places_[at].number != 0) {
       at = (at + 1) & (places_.size() - 1);
     }
-    places_[at] = static_cast<std::uint32_t>(number + 1);
+    places_[at] = {.number = static_cast<std::uint32_t>(number + 1), .tag = TagOf(hash)};
   }
 }
 

@@ -25,6 +25,11 @@ bool HasEntries(const core::Quota& quota) {
          quota.algorithm == core::Algorithm::kConcurrency;
 }
 
+// Where an attribute is missing and the rule says deny, the request is nobody's.
+bool HasKey(const service::RuleDecision& made) {
+  return !made.parts.empty() || made.rule->key.empty();
+}
+
 // "at most this many per window".
 Units LimitOf(const core::Quota& quota) {
   return core::IsBucket(quota.algorithm) ? quota.rate : quota.limit;
@@ -101,17 +106,14 @@ std::vector<RuleReport::Quantile> QuantilesOf(const KeyLedger& ledger) {
 // One request under way. Its attributes view the log's own memory.
 class LogReplay::Call final : public service::DecideCall {
  public:
-  explicit Call(LogReplay& replay) : replay_(replay) {}
-
-  void OnVerdict() noexcept override { replay_.Count(*this); }
+  // Counted after the batch: its rules stay until the replay ends.
+  void OnVerdict() noexcept override {}
 
   std::vector<Attribute> room;
+  std::vector<std::uint64_t> hashes;  // A decision's key in its rule's ledger; 0 without a key.
   WallInstant at;
   logs::LogStream* stream = nullptr;
   std::uint64_t line = 0;
-
- private:
-  LogReplay& replay_;
 };
 
 struct LogReplay::RuleCount {
@@ -140,7 +142,7 @@ LogReplay::LogReplay(const LogReplayOptions& options, std::shared_ptr<const rule
     }
   }
   for (std::size_t i = 0; i < kBatch; ++i) {
-    calls_.push_back(std::make_unique<Call>(*this));
+    calls_.push_back(std::make_unique<Call>());
   }
   batch_.reserve(kBatch);
 }
@@ -213,9 +215,36 @@ LogReplay::Call& LogReplay::Prepare(logs::LogStream& stream,
 }
 
 void LogReplay::Flush() {
-  if (!batch_.empty()) {
-    service_->Decide(batch_);
-    batch_.clear();
+  if (batch_.empty()) {
+    return;
+  }
+  service_->Decide(batch_);
+  const std::span calls(calls_.data(), batch_.size());
+  for (const auto& call : calls) {
+    HashKeys(*call);
+  }
+  ForEachKey(calls, &KeyLedger::PrefetchPlace);
+  ForEachKey(calls, &KeyLedger::PrefetchRecord);
+  ForEachKey(calls, &KeyLedger::PrefetchText);
+  for (const auto& call : calls) {
+    Count(*call);
+  }
+  batch_.clear();
+}
+
+void LogReplay::HashKeys(Call& call) {
+  call.hashes.clear();
+  for (const service::RuleDecision& made : call.verdict.decisions) {
+    call.hashes.push_back(HasKey(made) ? counts_[made.rule->number].keys.HashOf(made.parts) : 0);
+  }
+}
+
+void LogReplay::ForEachKey(std::span<const std::unique_ptr<Call>> calls,
+                           void (KeyLedger::*step)(std::uint64_t) const) const {
+  for (const auto& call : calls) {
+    for (std::size_t i = 0; i < call->hashes.size(); ++i) {
+      (counts_[call->verdict.decisions[i].rule->number].keys.*step)(call->hashes[i]);
+    }
   }
 }
 
@@ -228,15 +257,16 @@ void LogReplay::Count(const Call& call) {
   ++requests_;
   denied_ += verdict.allowed ? 0 : 1;
   unmatched_ += verdict.decisions.empty() ? 1 : 0;
-  for (const service::RuleDecision& made : verdict.decisions) {
-    CountDecision(made, call.at);
+  for (std::size_t i = 0; i < verdict.decisions.size(); ++i) {
+    CountDecision(verdict.decisions[i], call.at, call.hashes[i]);
   }
   if (options_.decisions != nullptr) {
     AppendAnswer(*options_.decisions, call.at, verdict);
   }
 }
 
-void LogReplay::CountDecision(const service::RuleDecision& made, WallInstant at) {
+void LogReplay::CountDecision(const service::RuleDecision& made, WallInstant at,
+                              std::uint64_t key_hash) {
   RuleCount& count = counts_[made.rule->number];
   const bool allowed = made.decision.allowed;
   ++count.requests;
@@ -246,10 +276,10 @@ void LogReplay::CountDecision(const service::RuleDecision& made, WallInstant at)
     ++count.delayed;
     count.longest_wait = std::max(count.longest_wait, made.decision.wait);
   }
-  if (made.parts.empty() && !made.rule->key.empty()) {
-    return;  // on_missing: deny, and nobody's.
+  if (!HasKey(made)) {
+    return;
   }
-  const std::size_t number = count.keys.Find(made.parts);
+  const std::size_t number = count.keys.Find(made.parts, key_hash);
   KeyRecord& key = count.keys[number];
   ++key.requests;
   if (!allowed) {

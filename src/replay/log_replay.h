@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,10 @@ class LogReplay {
   [[nodiscard]] Call& Prepare(logs::LogStream& stream, const logs::LogStream::Request& request);
   void Flush();
   void Count(const Call& call);
-  void CountDecision(const service::RuleDecision& made, WallInstant at);
+  void HashKeys(Call& call);
+  void ForEachKey(std::span<const std::unique_ptr<Call>> calls,
+                  void (KeyLedger::*step)(std::uint64_t) const) const;
+  void CountDecision(const service::RuleDecision& made, WallInstant at, std::uint64_t key_hash);
   [[nodiscard]] RuleReport ReportOf(const RuleCount& count) const;
   [[nodiscard]] std::vector<std::string> Warnings(const ReplayReport& report) const;
 

@@ -27,6 +27,12 @@ class PeakWindow {
   void AddInPeriod(WallInstant period, Units units);
 
   [[nodiscard]] Units peak() const { return peak_; }
+  // Asks for the memory that Add() is about to use.
+  void Prefetch() const {
+    if (!entries_.empty()) {
+      __builtin_prefetch(&entries_.back());
+    }
+  }
 
  private:
   struct Entry {

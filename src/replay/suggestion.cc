@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -66,8 +67,10 @@ void SuggestionReader::Add(const logs::LogStream::Request& request) {
     }
     parts[i].value = value.substr(0, core::kMaxValueBytes);
   }
+  const std::span key_parts(parts.data(), plan_.size());
+  const std::uint64_t hash = ledgers_.front().HashOf(key_parts);
   for (std::size_t i = 0; i < windows_.size(); ++i) {
-    KeyRecord& key = ledgers_[i][ledgers_[i].Find({parts.data(), plan_.size()})];
+    KeyRecord& key = ledgers_[i][ledgers_[i].Find(key_parts, hash)];
     ++key.requests;
     key.window.Add(request.at, request.cost, windows_[i]);
   }

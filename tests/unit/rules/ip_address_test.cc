@@ -1,8 +1,12 @@
 #include "rules/ip_address.h"
 
+#include <array>
 #include <optional>
+#include <random>
 #include <string>
+#include <string_view>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 
 namespace sluice::rules {
@@ -71,6 +75,32 @@ TEST(IpAddressTest, WhatIsNoAddressIsNone) {
     EXPECT_EQ(Key(text), "none") << text;
   }
   EXPECT_EQ(Key(std::string_view("192.0.2.1\0", 10)), "none");
+}
+
+// The C library is the oracle: for every octet, and for texts with a byte wrong.
+TEST(IpAddressTest, Ipv4ReadsAndWritesAsTheCLibraryDoes) {
+  std::mt19937 random(1);
+  constexpr std::string_view kSigns = "0123456789.. x";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text;
+    for (unsigned octet = 0; octet < 4; ++octet) {
+      const unsigned value = round < 256 ? (static_cast<unsigned>(round) + octet * 37) % 256
+                                         : static_cast<unsigned>(random() % 300);
+      text += (octet == 0 ? "" : ".") + std::to_string(value);
+    }
+    if (round >= 256 && round % 2 == 0) {
+      text[random() % text.size()] = kSigns[random() % kSigns.size()];
+    }
+    in_addr expected{};
+    const bool good = inet_pton(AF_INET, text.c_str(), &expected) == 1;
+    const auto address = IpAddress::Parse(text);
+    ASSERT_EQ(address.has_value(), good) << text;
+    if (good) {
+      std::array<char, INET_ADDRSTRLEN> canonical{};
+      inet_ntop(AF_INET, &expected, canonical.data(), canonical.size());
+      ASSERT_EQ(address->Text().view(), canonical.data());
+    }
+  }
 }
 
 TEST(IpPrefixTest, ReadsBlocksAndTellsHostBits) {
