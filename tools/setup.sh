@@ -40,11 +40,35 @@ fi
 
 echo "setup: installing ${missing[*]}"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+policy=/usr/sbin/policy-rc.d  # What Debian asks before a package starts its service.
+silenced=
+finish() {
+  rm -f "$log"
+  [[ -z $silenced ]] || "${root[@]}" rm -f "$policy"
+}
+trap finish EXIT
+# Tests start servers of their own: those of the packages stay off, now and after the next boot.
+# A host that has a policy of its own keeps it.
+silence() {
+  [[ ! -e $policy ]] || return 0
+  silenced=yes
+  printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee "$policy" >/dev/null
+  "${root[@]}" chmod 755 "$policy"
+}
+disable_services() {
+  [[ -d /run/systemd/system ]] || return 0
+  local service
+  for service in nginx-light:nginx caddy:caddy redis-server:redis-server; do
+    if [[ " ${missing[*]} " == *" ${service%:*} "* ]]; then
+      "${root[@]}" systemctl disable "${service#*:}"
+    fi
+  done
+}
 install() {
-  "${root[@]}" apt-get update -q &&
+  "${root[@]}" apt-get update -q && silence &&
     "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -q --no-install-recommends "${missing[@]}"
+      apt-get install -y -q --no-install-recommends "${missing[@]}" &&
+    disable_services
 }
 if ! install >"$log" 2>&1; then
   tail -n 20 "$log" >&2

@@ -58,7 +58,8 @@ void WarnOfEnd(const std::string& what, const net::TlsContext& context) {
 
 }  // namespace
 
-Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls) {
+Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls,
+                                                       const std::vector<std::string>& protocols) {
   auto certificate = ReadPem(tls.cert);
   if (!certificate) {
     return tl::unexpected(certificate.error());
@@ -67,9 +68,8 @@ Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls) {
   if (!key) {
     return tl::unexpected(key.error());
   }
-  net::TlsServerSettings settings{.certificate = *std::move(certificate),
-                                  .key = *std::move(key),
-                                  .protocols = {"h2", "http/1.1"}};
+  net::TlsServerSettings settings{
+      .certificate = *std::move(certificate), .key = *std::move(key), .protocols = protocols};
   if (!tls.client_ca.empty()) {
     auto ca = ReadPem(tls.client_ca);
     if (!ca) {
@@ -78,6 +78,25 @@ Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls) {
     settings.client_ca = *std::move(ca);
   }
   return net::TlsContext::Server(settings);
+}
+
+Result<std::string> LoadToken(const std::string& path) {
+  auto text = ReadFile(path);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  text->erase(text->find_last_not_of(" \t\r\n") + 1);
+  if (const std::string_view fault = FaultOfToken(*text); !fault.empty()) {
+    return tl::unexpected(Error{.message = std::string(fault), .place = {.file = path}});
+  }
+  return text;
+}
+
+std::string_view FaultOfToken(std::string_view secret) {
+  if (secret.empty()) {
+    return "the secret is empty: anybody could send it";
+  }
+  return secret.size() > frontend::kMostTokenBytes ? "the secret has more than 512 bytes" : "";
 }
 
 Credentials::Credentials(net::EventLoop& loop, sources::FileSource files)
@@ -90,6 +109,9 @@ Result<std::unique_ptr<Credentials>> Credentials::Load(net::EventLoop& loop,
                                                        const DaemonConfig& config) {
   std::vector<std::string> paths;
   for (const ListenerConfig& listener : config.listeners) {
+    if (!listener.token_file.empty()) {
+      paths.push_back(listener.token_file);
+    }
     if (listener.tls) {
       for (const std::string& path :
            {listener.tls->cert, listener.tls->key, listener.tls->client_ca}) {
@@ -118,8 +140,17 @@ Result<std::unique_ptr<Credentials>> Credentials::Load(net::EventLoop& loop,
 Result<void> Credentials::Add(const ListenerConfig& config) {
   ListenerCredentials& listener = *listeners_.emplace_back(std::make_unique<ListenerCredentials>());
   addresses_.push_back(config.address);
+  auto added = AddTls(config, listener);
+  return added ? AddToken(config, listener) : added;
+}
+
+Result<void> Credentials::AddTls(const ListenerConfig& config, ListenerCredentials& listener) {
   if (!config.tls) {
     return {};
+  }
+  std::vector<std::string> protocols;
+  if (config.protocol == Protocol::kHttp) {
+    protocols = {"h2", "http/1.1"};
   }
   Item item{.what = "certificate of " + config.address,
             .files = {config.tls->cert, config.tls->key},
@@ -127,8 +158,8 @@ Result<void> Credentials::Add(const ListenerConfig& config) {
   if (!config.tls->client_ca.empty()) {
     item.files.push_back(config.tls->client_ca);
   }
-  item.load = [&listener, tls = *config.tls, what = item.what]() -> Result<void> {
-    auto context = LoadTls(tls);
+  item.load = [&listener, tls = *config.tls, protocols, what = item.what]() -> Result<void> {
+    auto context = LoadTls(tls, protocols);
     if (!context) {
       return tl::unexpected(context.error());
     }
@@ -141,6 +172,26 @@ Result<void> Credentials::Add(const ListenerConfig& config) {
     return {};
   };
   return AddItem(std::move(item));
+}
+
+Result<void> Credentials::AddToken(const ListenerConfig& config, ListenerCredentials& listener) {
+  if (config.token.empty()) {
+    return {};
+  }
+  listener.token = std::make_unique<frontend::AccessToken>(config.token);
+  if (config.token_file.empty()) {
+    return {};
+  }
+  return AddItem({.what = "token of " + config.address,
+                  .files = {config.token_file},
+                  .load = [&listener, path = config.token_file]() -> Result<void> {
+                    const auto token = LoadToken(path);
+                    if (!token) {
+                      return tl::unexpected(token.error());
+                    }
+                    listener.token->Set(*token);
+                    return {};
+                  }});
 }
 
 Result<void> Credentials::AddItem(Item item) {

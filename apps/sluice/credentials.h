@@ -6,11 +6,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sluice/result.h"
 
 #include "daemon_config.h"
+#include "frontend/access_token.h"
 #include "net/event_loop.h"
 #include "net/fd_watcher.h"
 #include "net/tls_context.h"
@@ -22,12 +24,19 @@ namespace sluice::app {
 
 // The certificates and keys that `tls` names, as one listener's side of TLS. Errors name the
 // file and the remedy.
-[[nodiscard]] Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls);
+[[nodiscard]] Result<std::shared_ptr<const net::TlsContext>> LoadTls(
+    const TlsConfig& tls, const std::vector<std::string>& protocols = {});
+
+// What a token file holds, without the blanks and line breaks at its end.
+[[nodiscard]] Result<std::string> LoadToken(const std::string& path);
+// What is wrong with `secret` as a listener's token; "" for nothing.
+[[nodiscard]] std::string_view FaultOfToken(std::string_view secret);
 
 // What one listener shows and asks for. Changed while connections are served; what has begun
 // goes on with what it began with.
 struct ListenerCredentials {
-  std::unique_ptr<net::CurrentTlsContext> tls;  // None: plain.
+  std::unique_ptr<net::CurrentTlsContext> tls;   // None: plain.
+  std::unique_ptr<frontend::AccessToken> token;  // None: nobody is asked.
 };
 
 // Keeps all listeners' credentials in step with their files: read at start, and again whenever a
@@ -64,6 +73,8 @@ class Credentials final : public telemetry::Source {
 
   Credentials(net::EventLoop& loop, sources::FileSource files);
   [[nodiscard]] Result<void> Add(const ListenerConfig& config);
+  [[nodiscard]] Result<void> AddTls(const ListenerConfig& config, ListenerCredentials& listener);
+  [[nodiscard]] Result<void> AddToken(const ListenerConfig& config, ListenerCredentials& listener);
   [[nodiscard]] Result<void> AddItem(Item item);
   [[nodiscard]] Result<void> Follow();
   void OnFilesChanged();

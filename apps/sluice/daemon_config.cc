@@ -21,11 +21,16 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 10> kTopFields{
-    "listeners",  "store", "table",       "rule_sources",  "rules",
-    "attributes", "loops", "connections", "drain_timeout", "log"};
-constexpr std::array<std::string_view, 5> kListenerFields{"address", "protocol", "role", "tls",
-                                                          "auth"};
+constexpr std::array<std::string_view, 11> kTopFields{
+    "listeners",  "store", "table",       "rule_sources",         "rules",
+    "attributes", "loops", "connections", "connections_per_peer", "drain_timeout",
+    "log"};
+constexpr std::array<std::string_view, 7> kListenerFields{
+    "address", "protocol", "role", "tls", "auth", "proxy", "limit_headers"};
+constexpr std::array<std::string_view, 5> kProxyFields{"trusted", "client_address",
+                                                       "request_fields", "headers", "cors"};
+constexpr std::array<std::string_view, 3> kRequestFields{"either", "x-original", "x-forwarded"};
+constexpr std::array<std::string_view, 4> kDialects{"x-ratelimit", "draft-10", "github", "none"};
 constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
                                                       "password_file"};
 constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
@@ -72,8 +77,8 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
 
 // The secret of an `auth`: HTTP knows it as a token, Redis clients as a password. Reports an `auth`
 // without one: taken for none, it would open the door it should close.
-std::string ReadToken(const YamlNode& auth, const std::filesystem::path& folder, Reporter& report) {
-  std::string token;
+void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporter& report,
+              ListenerConfig& listener) {
   std::size_t given = 0;
   EachField(auth, "auth", kAuthFields, report, [&](std::string_view field, const YamlNode& value) {
     const auto text = rules::ReadText(value, field, report);
@@ -85,16 +90,17 @@ std::string ReadToken(const YamlNode& auth, const std::filesystem::path& folder,
       return;
     }
     if (field == "token" || field == "password") {
-      token = *text;
-    } else if (auto read = ReadFile((folder / *text).string()); read) {
-      token = *std::move(read);
-      token.erase(token.find_last_not_of(" \t\r\n") + 1);
-    } else {
-      report.Fail(value, read.error().Text());
+      listener.token = *text;
+      if (const std::string_view fault = FaultOfToken(*text); !fault.empty()) {
+        report.Fail(value, std::string(fault));
+      }
       return;
     }
-    if (token.empty()) {
-      report.Fail(value, "the secret is empty: anybody could send it");
+    listener.token_file = (folder / *text).string();
+    if (auto read = LoadToken(listener.token_file); read) {
+      listener.token = *std::move(read);
+    } else {
+      report.Fail(value, read.error().Text());
     }
   });
   if (given == 0) {
@@ -102,7 +108,87 @@ std::string ReadToken(const YamlNode& auth, const std::filesystem::path& folder,
                 "auth names no secret: write auth: {token_file: ...}, or of a resp listener auth: "
                 "{password_file: ...}");
   }
-  return token;
+}
+
+void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPrefix>& trusted) {
+  trusted.clear();
+  EachItem(list, "trusted", report, [&](const YamlNode& item) {
+    const auto text = rules::ReadText(item, "trusted", report);
+    const auto prefix = text ? rules::IpPrefix::Parse(*text) : std::nullopt;
+    if (text && !prefix) {
+      report.Fail(item, "`" + *text + "` is no address or block of addresses: write 10.0.0.0/8");
+    } else if (prefix && prefix->HasHostBits()) {
+      report.Fail(item, "`" + *text + "` has bits set behind its length: write " +
+                            std::string(rules::IpPrefix{prefix->network.Masked(prefix->length),
+                                                        prefix->length}
+                                            .Text()
+                                            .view()));
+    } else if (prefix) {
+      trusted.push_back(*prefix);
+    }
+  });
+}
+
+// The attributes that come from header fields.
+void ReadHeaders(const YamlNode& map, Reporter& report, frontend::http::ProxySettings& proxy) {
+  constexpr auto& kTaken = frontend::http::kToldAttributes;
+  if (!map.is_map()) {
+    report.Fail(map, "headers must be a map: headers: {user_id: X-User-Id}");
+    return;
+  }
+  for (std::size_t i = 0; i < map.pair_count(); ++i) {
+    const std::string& attribute = map.key(i).text;
+    const auto field = rules::ReadText(map.value(i), attribute, report);
+    if (std::find(kTaken.begin(), kTaken.end(), attribute) != kTaken.end()) {
+      report.Fail(map.key(i), attribute + " is told of every request: name another attribute");
+    } else if (field && field->empty()) {
+      report.Fail(map.value(i), "the header has no name");
+    } else if (field) {
+      proxy.headers.emplace_back(attribute, *field);
+    }
+  }
+}
+
+void ReadProxy(const YamlNode& node, Reporter& report, frontend::http::ProxySettings& proxy) {
+  EachField(node, "proxy", kProxyFields, report,
+            [&](std::string_view field, const YamlNode& value) {
+              if (field == "trusted") {
+                ReadTrusted(value, report, proxy.forwarding.trusted);
+              } else if (field == "client_address") {
+                const auto name = rules::ReadText(value, field, report);
+                if (name && name->empty()) {
+                  report.Fail(value, "client_address names no header: write X-Forwarded-For");
+                } else if (name) {
+                  proxy.forwarding.header = *name;
+                }
+              } else if (field == "request_fields") {
+                proxy.request_fields = static_cast<frontend::http::RequestFields>(
+                    rules::ReadWord(value, field, kRequestFields, report).value_or(0));
+              } else if (field == "headers") {
+                ReadHeaders(value, report, proxy);
+              } else {
+                EachItem(value, field, report, [&](const YamlNode& item) {
+                  if (const auto origin = rules::ReadText(item, field, report)) {
+                    proxy.cors_origins.push_back(*origin);
+                  }
+                });
+              }
+            });
+}
+
+frontend::http::LimitDialects ReadLimitHeaders(const YamlNode& list, Reporter& report) {
+  frontend::http::LimitDialects dialects{.x_ratelimit = false, .draft_10 = false};
+  EachItem(list, "limit_headers", report, [&](const YamlNode& item) {
+    const auto word = rules::ReadWord(item, "limit_headers", kDialects, report);
+    if (!word) {
+      return;
+    }
+    const std::string_view dialect = kDialects[*word];
+    dialects.x_ratelimit = dialects.x_ratelimit || dialect == "x-ratelimit";
+    dialects.draft_10 = dialects.draft_10 || dialect == "draft-10";
+    dialects.github = dialects.github || dialect == "github";
+  });
+  return dialects;
 }
 
 ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& folder,
@@ -129,9 +215,14 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
                                     : frontend::http::Role::kCheck;
               } else if (field == "tls") {
                 listener.tls = ReadTls(value, folder, report);
+              } else if (field == "proxy") {
+                listener.has_proxies = true;
+                ReadProxy(value, report, listener.proxy);
+              } else if (field == "limit_headers") {
+                listener.limit_headers = ReadLimitHeaders(value, report);
               } else {
                 has_auth = true;
-                listener.token = ReadToken(value, folder, report);
+                ReadAuth(value, folder, report, listener);
               }
             });
   const bool admin = listener.role == frontend::http::Role::kAdmin;
@@ -143,6 +234,9 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
   }
   if (listener.address.empty()) {
     listener.address = std::string(resp ? kDefaultResp : admin ? kDefaultAdmin : kDefaultHttp);
+  }
+  if (listener.has_proxies && (resp || admin)) {
+    report.Fail(node, "proxies ask an http listener of the role check: leave proxy out here");
   }
   const auto endpoint = net::ParseAddress(listener.address);
   const bool knows_clients = has_auth || (listener.tls && !listener.tls->client_ca.empty());
@@ -245,6 +339,8 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                 ReadCount(value, field, 0, 1024, report, config.loops);
               } else if (field == "connections") {
                 ReadCount(value, field, 1, 10'000'000, report, config.connections);
+              } else if (field == "connections_per_peer") {
+                ReadCount(value, field, 1, 10'000'000, report, config.connections_per_peer);
               } else if (field == "drain_timeout") {
                 config.drain_timeout =
                     rules::ReadDuration(value, field, report).value_or(config.drain_timeout);

@@ -31,7 +31,11 @@ struct ListenerConfig {
   Protocol protocol = Protocol::kHttp;
   frontend::http::Role role = frontend::http::Role::kCheck;  // resp: kCheck.
   std::optional<TlsConfig> tls;
-  std::string token;  // http: the bearer token; resp: the password. "" asks for none.
+  std::string token;         // http: the bearer token; resp: the password. "" asks for none.
+  std::string token_file{};  // Where it was read, to be followed; "": nowhere.
+  bool has_proxies = false;  // It has a section `proxy`.
+  frontend::http::ProxySettings proxy{};          // Of http. Its `notes` stay unset.
+  frontend::http::LimitDialects limit_headers{};  // Of http.
 };
 
 enum class WhenFull : std::uint8_t { kEvict, kAllow, kDeny };
@@ -51,12 +55,13 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 struct DaemonConfig {
   std::vector<ListenerConfig> listeners;  // Never empty once read.
   TableConfig table;
-  std::optional<RedisConfig> redis;     // None: the table is the store.
-  std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.
-  std::string api_folder;               // "": see StateFolder().
-  rules::SourceText own_rules;          // This file, for its `rules` and `attributes`.
-  std::size_t loops = 0;                // 0: one per core.
-  std::size_t connections = 10'000;     // Open at once, over all listeners.
+  std::optional<RedisConfig> redis;      // None: the table is the store.
+  std::vector<std::string> rule_files;   // Globs, absolute or relative to where the daemon runs.
+  std::string api_folder;                // "": see StateFolder().
+  rules::SourceText own_rules;           // This file, for its `rules` and `attributes`.
+  std::size_t loops = 0;                 // 0: one per core.
+  std::size_t connections = 10'000;      // Open at once, over all listeners.
+  std::size_t connections_per_peer = 0;  // Of these from one address; 0: half of them.
   Duration drain_timeout = std::chrono::seconds(10);
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;

@@ -24,7 +24,8 @@ void DropRepeated(std::vector<Error>& errors) {
 }  // namespace
 
 std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::string>& files,
-                                                    rules::Findings& findings) {
+                                                    rules::Findings& findings,
+                                                    std::vector<ListenerConfig>* listeners) {
   std::vector<rules::SourceText> sources;
   std::set<std::filesystem::path> seen;
   const auto add = [&](rules::SourceText source) {
@@ -40,6 +41,9 @@ std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::strin
     } else if (LooksLikeDaemonConfig(*text)) {
       DaemonConfig config = ReadDaemonConfig(*text, file, findings);
       add(std::move(config.own_rules));
+      if (listeners != nullptr) {
+        listeners->insert(listeners->end(), config.listeners.begin(), config.listeners.end());
+      }
       for (Error& warning : sources::WarnOfEmptyGlobs(config.rule_files)) {
         findings.warnings.push_back(std::move(warning));
       }

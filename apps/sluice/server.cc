@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <pthread.h>
+#include <spdlog/spdlog.h>
 
 #include "version.h"
 
@@ -28,35 +29,47 @@ Server::Server(net::EventLoop& control, service::LimiterService& service,
       service_(service),
       registry_(registry),
       readiness_(readiness),
-      clock_(clock) {}
+      clock_(clock) {
+  forwarding_notes_.on_first = [](std::string_view peer) {
+    spdlog::warn(
+        "{} tells the addresses of its clients, and is no trusted proxy: they are passed over, and "
+        "its own counts. If it is yours, name it in the listener's proxy: {{trusted: [...]}}",
+        peer);
+  };
+}
 
 Server::~Server() {
   Stop();
 }
 
 std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
-                                                       const ListenerConfig& listener) {
+                                                       const ListenerConfig& listener,
+                                                       const ListenerCredentials& credentials) {
   frontend::http::DoorSettings settings;
   settings.role = listener.role;
-  settings.token = listener.token;
   settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
+  settings.token = credentials.token.get();
+  settings.proxy = listener.proxy;
+  settings.proxy.notes = &forwarding_notes_;
+  settings.limit_headers = listener.limit_headers;
   return std::make_unique<frontend::http::Door>(loop, service_, registry_, readiness_, clock_,
                                                 std::move(settings));
 }
 
 Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
+                            const ListenerCredentials& credentials,
                             const std::optional<net::ListenerTls>& tls,
                             boost::asio::ip::tcp::endpoint& address) {
   if (listener.protocol == Protocol::kResp) {
     frontend::resp::DoorSettings settings;
-    settings.password = listener.token;
+    settings.password = credentials.token.get();
     settings.version = kVersion;
     settings.clients_have_certificates = listener.tls && !listener.tls->client_ca.empty();
     worker.resp_doors.push_back(std::make_unique<frontend::resp::Door>(
         worker.loop, service_, clock_, last_resp_client_, std::move(settings)));
     return OpenOn(worker.loop, listener, tls, address, *worker.resp_doors.back(), worker.listeners);
   }
-  worker.doors.push_back(MakeDoor(worker.loop, listener));
+  worker.doors.push_back(MakeDoor(worker.loop, listener, credentials));
   return OpenOn(worker.loop, listener, tls, address, *worker.doors.back(), worker.listeners);
 }
 
@@ -79,8 +92,12 @@ Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener
 }
 
 Result<void> Server::Open(const DaemonConfig& config, const Credentials& credentials) {
-  check_connections_ = std::make_unique<net::ConnectionLimit>(config.connections);
-  admin_connections_ = std::make_unique<net::ConnectionLimit>(kAdminConnections);
+  const std::size_t per_peer = config.connections_per_peer == 0
+                                   ? std::max<std::size_t>(1, config.connections / 2)
+                                   : config.connections_per_peer;
+  check_connections_ = std::make_unique<net::ConnectionLimit>(config.connections, per_peer);
+  admin_connections_ =
+      std::make_unique<net::ConnectionLimit>(kAdminConnections, kAdminConnections / 2);
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t loops = config.loops == 0 ? cores : config.loops;
   for (std::size_t i = 0; i < loops; ++i) {
@@ -100,7 +117,7 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
       return WithRemedy(is_free.error());
     }
     if (listener.role == Role::kAdmin) {
-      admin_doors_.push_back(MakeDoor(control_, listener));
+      admin_doors_.push_back(MakeDoor(control_, listener, credentials.Of(i)));
       if (auto opened =
               OpenOn(control_, listener, tls, *address, *admin_doors_.back(), admin_listeners_);
           !opened) {
@@ -108,7 +125,7 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
       }
     } else {
       for (const auto& worker : workers_) {
-        if (auto opened = OpenOn(*worker, listener, tls, *address); !opened) {
+        if (auto opened = OpenOn(*worker, listener, credentials.Of(i), tls, *address); !opened) {
           return opened;
         }
       }
@@ -123,6 +140,13 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
   registry_.AddCounter("sluice_connections_refused_total",
                        "Connections closed as they came, because too many were open.",
                        [this] { return check_connections_->refused(); });
+  registry_.AddCounter(
+      "sluice_peer_connections_refused_total",
+      "Connections closed as they came, because too many of one address were open.",
+      [this] { return check_connections_->refused_of_peers(); });
+  registry_.AddCounter("sluice_untrusted_forwarding_total",
+                       "Requests with a client address told by a peer that is no trusted proxy.",
+                       [this] { return forwarding_notes_.untrusted.load(); });
   return {};
 }
 

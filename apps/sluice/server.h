@@ -89,10 +89,11 @@ class Server {
                       boost::asio::ip::tcp::endpoint& address, Door& door,
                       std::vector<std::unique_ptr<net::Listener>>& listeners);
   Result<void> OpenOn(Worker& worker, const ListenerConfig& listener,
+                      const ListenerCredentials& credentials,
                       const std::optional<net::ListenerTls>& tls,
                       boost::asio::ip::tcp::endpoint& address);
-  [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(net::EventLoop& loop,
-                                                               const ListenerConfig& listener);
+  [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
+      net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);
 
   net::EventLoop& control_;
   service::LimiterService& service_;
@@ -103,6 +104,7 @@ class Server {
   std::unique_ptr<net::ConnectionLimit> check_connections_;
   std::unique_ptr<net::ConnectionLimit> admin_connections_;
   std::atomic<std::uint64_t> last_resp_client_{0};
+  frontend::http::ForwardingNotes forwarding_notes_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;

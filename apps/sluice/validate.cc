@@ -5,6 +5,7 @@
 
 #include "command_line.h"
 #include "exit_code.h"
+#include "proxy_review.h"
 #include "rule_files.h"
 
 namespace sluice::app {
@@ -22,7 +23,11 @@ void Print(const rules::Findings& findings) {
 
 int Validate(const std::vector<std::string>& files) {
   rules::Findings findings;
-  const auto set = ReadRuleFiles(files, findings);
+  std::vector<ListenerConfig> listeners;
+  const auto set = ReadRuleFiles(files, findings, &listeners);
+  if (set != nullptr) {
+    WarnOfUntoldAttributes(listeners, *set, findings);
+  }
   Print(findings);
   if (set == nullptr) {
     return kExitNo;

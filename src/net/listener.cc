@@ -87,8 +87,10 @@ struct Listener::State : std::enable_shared_from_this<Listener::State> {
       return;
     }
     if (!error) {
-      if (limit.TryTake()) {
-        TakeIn(MakeTcpTransport(std::move(socket), ConnectionPlace(limit)));
+      boost::system::error_code gone;
+      const tcp::endpoint peer = socket.remote_endpoint(gone);
+      if (auto place = gone ? std::nullopt : limit.Take(peer.address())) {
+        TakeIn(MakeTcpTransport(std::move(socket), *std::move(place)));
       }  // Else the socket closes here.
     } else if (error != boost::asio::error::connection_aborted) {
       loop.ArmAfter(pause, kPause);

@@ -224,6 +224,21 @@ const Rule* RuleSet::Find(std::string_view id) const {
   return found == index_->by_id.end() ? nullptr : &index_->rules[found->second];
 }
 
+RuleSet::Needs RuleSet::NeedsOf(const Rule& rule) const {
+  const CompiledRule& compiled = index_->compiled[rule.number];
+  Needs needs;
+  for (const Condition& condition : compiled.match) {
+    needs.match.push_back(index_->attributes.name(condition.attribute));
+  }
+  for (const KeyAttribute& attribute : rule.key) {
+    needs.key.push_back(attribute.name);
+  }
+  if (compiled.cost.kind == CostRule::Kind::kAttribute) {
+    needs.cost.push_back(index_->attributes.name(compiled.cost.attribute));
+  }
+  return needs;
+}
+
 std::vector<std::string> RuleSet::AttributeNames() const {
   std::vector<std::string> names;
   for (AttributeId id = 0; id < index_->attributes.size(); ++id) {

@@ -109,6 +109,14 @@ class RuleSet {
 
   [[nodiscard]] std::span<const Rule> rules() const;  // In declaration order; number is the index.
   [[nodiscard]] const Rule* Find(std::string_view id) const;
+  // The attributes without which `rule`, one of this set, does not judge a request: those of its
+  // match, its key and its cost, by how the rule uses them. Plans and reserves do without.
+  struct Needs {
+    std::vector<std::string> match;
+    std::vector<std::string> key;
+    std::vector<std::string> cost;  // One at most.
+  };
+  [[nodiscard]] Needs NeedsOf(const Rule& rule) const;
   // Every attribute that any of the rules reads, for whoever has to fetch them.
   [[nodiscard]] std::vector<std::string> AttributeNames() const;
 

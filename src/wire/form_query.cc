@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "wire/utf8.h"
+
 namespace sluice::wire {
 
 namespace {
@@ -65,9 +67,44 @@ tl::expected<void, std::string_view> FormQuery::AddValue(Member member, std::str
 
 tl::expected<void, std::string_view> FormQuery::AddSegment(std::string_view name,
                                                            std::string_view segment) {
+  if (Has(name)) {
+    return tl::unexpected(kTwice);
+  }
+  if (members_.size() >= kLimits.members) {
+    return tl::unexpected(kTooMany);
+  }
   const Member member{.name_begin = text_.size(), .value_begin = 0, .value_end = 0};
   text_ += name;
   return AddValue(member, segment, UrlPart::kPath);
+}
+
+bool FormQuery::AddPath(std::string_view name, std::string_view path) {
+  if (Has(name) || members_.size() >= kLimits.members) {
+    return false;
+  }
+  Member member{.name_begin = text_.size(), .value_begin = 0, .value_end = 0};
+  text_ += name;
+  member.value_begin = text_.size();
+  AppendPercentDecodedLeniently(text_, path);
+  member.value_end = std::min(text_.size(), member.value_begin + kLimits.value_bytes);
+  while (member.value_end < text_.size() && IsUtf8Continuation(text_[member.value_end])) {
+    --member.value_end;
+  }
+  text_.resize(member.value_end);
+  members_.push_back(member);
+  return true;
+}
+
+bool FormQuery::AddValue(std::string_view name, std::string_view value) {
+  if (Has(name) || members_.size() >= kLimits.members || name.size() > kLimits.name_bytes ||
+      value.size() > kLimits.value_bytes || !IsUtf8(value)) {
+    return false;
+  }
+  const std::size_t begin = text_.size();
+  text_.append(name).append(value);
+  members_.push_back(
+      {.name_begin = begin, .value_begin = begin + name.size(), .value_end = text_.size()});
+  return true;
 }
 
 tl::expected<void, std::string_view> FormQuery::AddQuery(std::string_view query) {

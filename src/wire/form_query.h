@@ -30,6 +30,13 @@ class FormQuery {
   // Errors say what is wrong, for the sender to read; they live for ever.
   [[nodiscard]] tl::expected<void, std::string_view> AddSegment(std::string_view name,
                                                                 std::string_view segment);
+  // The same for a path that anybody may have written: whatever it holds, it has a value. What is
+  // no escape stays as it is, what is no UTF-8 becomes U+FFFD, and what is above the bound is cut.
+  // False, and nothing added: given before, or too many.
+  [[nodiscard]] bool AddPath(std::string_view name, std::string_view path);
+  // The same for a value that is not encoded. False, and nothing added: given before, too many,
+  // too long, or no UTF-8.
+  [[nodiscard]] bool AddValue(std::string_view name, std::string_view value);
   [[nodiscard]] tl::expected<void, std::string_view> AddQuery(std::string_view query);
 
   // Takes a member out and gives its value, good until more is added; none if absent.

@@ -12,6 +12,24 @@ bool IsUnreserved(char c) {
          c == '~';
 }
 
+// The byte that the escape at text[at] stands for, or -1 where none is.
+int EscapedByte(std::string_view text, std::size_t at) {
+  const int high = text.size() - at < 3 ? -1 : HexValue(text[at + 1]);
+  const int low = high < 0 ? -1 : HexValue(text[at + 2]);
+  return low < 0 ? -1 : high * 16 + low;
+}
+
+// Puts U+FFFD in place of each byte of out[begin..] that is no UTF-8.
+void RepairUtf8(std::string& out, std::size_t begin) {
+  const std::string broken = out.substr(begin);
+  out.resize(begin);
+  for (std::string_view rest = broken; !rest.empty();) {
+    const std::size_t size = Utf8SequenceSize(rest);
+    out += size == 0 ? "\xef\xbf\xbd" : rest.substr(0, size);
+    rest.remove_prefix(size == 0 ? 1 : size);
+  }
+}
+
 }  // namespace
 
 bool AppendPercentDecoded(std::string& out, std::string_view text, UrlPart part) {
@@ -19,12 +37,11 @@ bool AppendPercentDecoded(std::string& out, std::string_view text, UrlPart part)
   for (std::size_t at = 0; at < text.size(); ++at) {
     char c = text[at];
     if (c == '%') {
-      const int high = text.size() - at < 3 ? -1 : HexValue(text[at + 1]);
-      const int low = high < 0 ? -1 : HexValue(text[at + 2]);
-      if (low < 0) {
+      const int byte = EscapedByte(text, at);
+      if (byte < 0) {
         return false;
       }
-      c = static_cast<char>(high * 16 + low);
+      c = static_cast<char>(byte);
       at += 2;
     } else if (c == '+' && part == UrlPart::kQuery) {
       c = ' ';
@@ -32,6 +49,18 @@ bool AppendPercentDecoded(std::string& out, std::string_view text, UrlPart part)
     out.push_back(c);
   }
   return IsUtf8(std::string_view(out).substr(begin));
+}
+
+void AppendPercentDecodedLeniently(std::string& out, std::string_view text) {
+  const std::size_t begin = out.size();
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const int byte = text[at] == '%' ? EscapedByte(text, at) : -1;
+    out.push_back(byte < 0 ? text[at] : static_cast<char>(byte));
+    at += byte < 0 ? 0 : 2;
+  }
+  if (!IsUtf8(std::string_view(out).substr(begin))) {
+    RepairUtf8(out, begin);
+  }
 }
 
 void AppendPercentEncoded(std::string& out, std::string_view text) {

@@ -16,6 +16,11 @@ enum class UrlPart : std::uint8_t {
 // it either, and a value must be the same key whichever way it comes.
 [[nodiscard]] bool AppendPercentDecoded(std::string& out, std::string_view text, UrlPart part);
 
+// Appends the path `text` with its percent-encoding undone as far as it goes: a '%' without its two
+// hex digits stays, and each byte that is no UTF-8 becomes U+FFFD. For what has to have some value,
+// so that its writer cannot pass for nothing by writing it badly.
+void AppendPercentDecodedLeniently(std::string& out, std::string_view text);
+
 // Appends `text` with all but RFC 3986's unreserved characters escaped.
 void AppendPercentEncoded(std::string& out, std::string_view text);
 

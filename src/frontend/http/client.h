@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "net/transport.h"
 
@@ -17,6 +18,9 @@ class Client : public net::TransportUser, public std::enable_shared_from_this<Cl
   virtual void Drain() = 0;
   // At once. Exchanges that a store still has come back to the pool by themselves.
   virtual void Close() = 0;
+
+  // Who is connected: Transport::peer_address().
+  [[nodiscard]] virtual std::string_view peer_address() const = 0;
 
   // One of this connection's exchanges became ready.
   virtual void OnExchangeReady(Exchange& exchange) = 0;

@@ -33,6 +33,9 @@ class Connection final : public Client {
   void Drain() override;
   void Close() override;
   void OnExchangeReady(Exchange& exchange) override;
+  [[nodiscard]] std::string_view peer_address() const override {
+    return transport_->peer_address();
+  }
 
   void OnRead(const boost::system::error_code& error, std::size_t size) noexcept override;
   void OnWritten(const boost::system::error_code& error) noexcept override;

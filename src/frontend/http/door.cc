@@ -17,7 +17,7 @@ Door::Door(net::EventLoop& loop, service::LimiterService& service,
       clock_(clock),
       settings_(std::move(settings)),
       router_(settings_, service, readiness, registry),
-      pool_(loop, clock, settings_.longest_wait) {}
+      pool_(loop, clock, settings_.longest_wait, settings_.limit_headers) {}
 
 Door::~Door() {
   CloseAll();

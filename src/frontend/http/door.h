@@ -59,7 +59,7 @@ class Door {
   service::LimiterService& service_;
   const base::Clock& clock_;
   const DoorSettings settings_;
-  const Router router_;
+  Router router_;
   ExchangePool pool_;
   wire::Http2Memory http2_memory_;
   std::unordered_map<Client*, std::shared_ptr<Client>> connections_;

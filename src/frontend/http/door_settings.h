@@ -7,6 +7,9 @@
 
 #include "sluice/time.h"
 
+#include "frontend/access_token.h"
+#include "frontend/http/limit_headers.h"
+#include "frontend/http/proxy_settings.h"
 #include "wire/http1_parser.h"
 
 namespace sluice::frontend::http {
@@ -23,8 +26,10 @@ enum class Role : std::uint8_t {
 // and the memory and file descriptors of all others.
 struct DoorSettings {
   Role role = Role::kCheck;
-  std::string token{};              // Bearer token that all but health asks for; "" asks for none.
+  const AccessToken* token = nullptr;  // That all but health asks for; none. Outlives the door.
   const AdminDesk* desk = nullptr;  // Of an admin listener: see admin_desk.h. None: only metrics.
+  ProxySettings proxy{};
+  LimitDialects limit_headers{};
   wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
   std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
   std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.

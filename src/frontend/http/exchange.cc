@@ -1,6 +1,8 @@
 #include "frontend/http/exchange.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "sluice/reason.h"
 
@@ -9,6 +11,8 @@
 #include "frontend/http/client.h"
 #include "frontend/http/exchange_pool.h"
 #include "frontend/http/limit_headers.h"
+#include "rules/rule.h"
+#include "wire/problem.h"
 
 namespace sluice::frontend::http {
 
@@ -104,6 +108,26 @@ void Exchange::OnErrandDone() {
   client_->OnExchangeReady(*this);
 }
 
+void Exchange::AnswerAsProxyCheck(const ProxyAnswer& answer) {
+  kind_ = Kind::kProxyCheck;
+  deny_status_ = answer.deny_status;
+  grpc_ = answer.grpc;
+  origin_ = answer.origin;
+}
+
+void Exchange::RefuseRequest(std::string_view detail) {
+  AppendField("X-RL-Status", "400", fields_);
+  AnswerProblem({.status = deny_status_, .title = {}, .detail = detail, .code = "invalid_request"});
+}
+
+void Exchange::AskProxyCheck() {
+  state_ = State::kAsking;
+}
+
+std::string_view Exchange::peer_address() const {
+  return client_->peer_address();
+}
+
 void Exchange::OnVerdict() noexcept {
   if (client_ == nullptr) {
     pool_.Return(*this);
@@ -137,6 +161,10 @@ void Exchange::Abandon() {
 }
 
 void Exchange::TakeVerdict() {
+  if (kind_ == Kind::kProxyCheck) {
+    TakeProxyVerdict();
+    return;
+  }
   if (!verdict.request_error.empty()) {
     AnswerProblem(
         {.status = 400, .title = {}, .detail = verdict.request_error, .code = "invalid_request"});
@@ -151,17 +179,75 @@ void Exchange::TakeVerdict() {
   const service::RuleDecision* governing = verdict.governing_decision();
   SLUICE_DCHECK(!denied || governing != nullptr);
   status_ = denied ? RowOf(governing->decision.reason).http_status : 200;
-  AppendLimitFields(verdict, fields_);
+  AppendLimitFields(verdict, fields_, pool_.limit_dialects());
   if (denied) {
-    if (const auto seconds = RetryAfterSeconds(verdict, pool_.Random())) {
-      AppendField("Retry-After", *seconds, fields_);
-    }
+    AppendRetryAfter();
   }
   if (denied || kind_ == Kind::kStatus) {
     AppendField("Cache-Control", "no-store", fields_);
   }
   content_type_ = "application/json";
   AppendAnswer(verdict, {.waited = wait_, .receipt = receipt, .reservation = reserve}, body_);
+}
+
+void Exchange::AppendRetryAfter() {
+  if (const auto seconds = RetryAfterSeconds(verdict, pool_.Random())) {
+    AppendField("Retry-After", *seconds, fields_);
+  }
+}
+
+// Proxies take 200 for yes and the status that they asked for as no; all others are failures of
+// ours to them. What it would have been stands beside it.
+void Exchange::TakeProxyVerdict() {
+  if (!verdict.request_error.empty()) {
+    RefuseRequest(verdict.request_error);
+    return;
+  }
+  if (verdict.now == WallInstant{}) {
+    verdict.now = pool_.clock().Read().wall;  // No store was asked.
+  }
+  AppendLimitFields(verdict, fields_, pool_.limit_dialects());
+  content_type_ = {};
+  if (verdict.allowed) {
+    status_ = 200;
+    AppendField("X-RL-Status", "200", fields_);
+    return;
+  }
+  const service::RuleDecision* governing = verdict.governing_decision();
+  SLUICE_DCHECK(governing != nullptr);
+  const ReasonRow& row = RowOf(governing->decision.reason);
+  status_ = deny_status_;
+  AppendField("X-RL-Status", row.http_status, fields_);
+  AppendRetryAfter();
+  AppendField("Cache-Control", "no-store", fields_);
+  if (!origin_.empty()) {
+    AppendField("Access-Control-Allow-Origin", origin_, fields_);
+    AppendField("Access-Control-Expose-Headers",
+                "Retry-After, RateLimit, RateLimit-Policy, X-RateLimit-Limit, "
+                "X-RateLimit-Remaining, X-RateLimit-Reset",
+                fields_);
+    AppendField("Vary", "Origin", fields_);
+  }
+  const std::string detail = governing->rule->id + " denies: " + std::string(row.name);
+  if (grpc_) {
+    content_type_ = "application/grpc";
+    AppendField("grpc-status", row.grpc_code, fields_);
+    AppendField("grpc-message", detail, fields_);
+    return;
+  }
+  std::vector<std::string_view> violated;
+  for (const service::RuleDecision& item : verdict.decisions) {
+    if (!item.decision.allowed && !item.decision.shadow) {
+      violated.push_back(item.rule->id);
+    }
+  }
+  content_type_ = kProblemType;
+  wire::AppendProblem(body_, {.type = row.problem_type,
+                              .title = row.title,
+                              .status = status_,
+                              .detail = detail,
+                              .code = row.name,
+                              .violated_policies = violated});
 }
 
 void Exchange::Render(std::string_view date, bool keep_alive, std::string& out) const {

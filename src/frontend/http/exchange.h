@@ -19,6 +19,13 @@ namespace sluice::frontend::http {
 class Client;
 class ExchangePool;
 
+// How a proxy wants its question about a request of its own answered.
+struct ProxyAnswer {
+  int deny_status = 429;      // For every refusal: NGINX takes 403 only.
+  bool grpc = false;          // The request is gRPC's: refused in its words.
+  std::string_view origin{};  // For Access-Control-Allow-Origin of a refusal; "": none.
+};
+
 // One request and its answer, from the parser to the wire. Pooled, so that a request in
 // steady state allocates nothing; the call that a store holds lives in here, so an exchange
 // outlives its connection where the client went away before the store answered.
@@ -50,6 +57,13 @@ class Exchange final : public service::DecideCall {
   void Send(std::unique_ptr<Errand> errand);
   // The last thing that an errand does. The exchange is answered.
   void OnErrandDone();
+  // The answer to a proxy: first how, then either what is wrong with the request or the question.
+  void AnswerAsProxyCheck(const ProxyAnswer& answer);
+  void RefuseRequest(std::string_view detail);
+  void AskProxyCheck();
+
+  // Of whoever is connected: Transport::peer_address().
+  [[nodiscard]] std::string_view peer_address() const;
 
   // Whether the answer gives a receipt, a reservation of what was charged; want_receipts is set.
   bool receipt = false;
@@ -85,12 +99,14 @@ class Exchange final : public service::DecideCall {
 
  private:
   enum class State : std::uint8_t { kFresh, kAsking, kErrand, kHeld, kReady };
-  enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus };
+  enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus, kProxyCheck };
 
   void Reset(Client& client);
   void BecomeReady();
   // Turns the verdict into fields and body: while what it points to lives.
   void TakeVerdict();
+  void TakeProxyVerdict();
+  void AppendRetryAfter();
 
   ExchangePool& pool_;
   net::Timer hold_;  // While a shaped answer waits.
@@ -104,6 +120,9 @@ class Exchange final : public service::DecideCall {
   bool errand_starts_ = false;
   int minor_version_ = 1;
   int status_ = 200;
+  int deny_status_ = 429;
+  bool grpc_ = false;
+  std::string origin_;
   std::string_view content_type_;
   std::string fields_;  // Header lines, beside those that every response has.
   std::string body_;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "frontend/http/exchange.h"
+#include "frontend/http/limit_headers.h"
 #include "net/event_loop.h"
 
 namespace sluice::frontend::http {
@@ -18,14 +19,20 @@ namespace sluice::frontend::http {
 class ExchangePool {
  public:
   // A shaped answer is held back for `longest_wait` at most.
-  ExchangePool(net::EventLoop& loop, const base::Clock& clock, Duration longest_wait)
-      : loop_(loop), clock_(clock), longest_wait_(longest_wait), random_(std::random_device{}()) {}
+  ExchangePool(net::EventLoop& loop, const base::Clock& clock, Duration longest_wait,
+               LimitDialects limit_dialects = {})
+      : loop_(loop),
+        clock_(clock),
+        longest_wait_(longest_wait),
+        limit_dialects_(limit_dialects),
+        random_(std::random_device{}()) {}
   ExchangePool(const ExchangePool&) = delete;
   ExchangePool& operator=(const ExchangePool&) = delete;
 
   [[nodiscard]] net::EventLoop& loop() { return loop_; }
   [[nodiscard]] const base::Clock& clock() const { return clock_; }
   [[nodiscard]] Duration longest_wait() const { return longest_wait_; }
+  [[nodiscard]] LimitDialects limit_dialects() const { return limit_dialects_; }
   // To spread retries, not to keep secrets.
   [[nodiscard]] std::uint64_t Random() { return random_(); }
 
@@ -49,6 +56,7 @@ class ExchangePool {
   net::EventLoop& loop_;
   const base::Clock& clock_;
   const Duration longest_wait_;
+  const LimitDialects limit_dialects_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Exchange>> all_;
   std::vector<Exchange*> free_;

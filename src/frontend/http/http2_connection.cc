@@ -245,7 +245,9 @@ void Http2Connection::Answer(Exchange& exchange) {
   const auto end =
       std::to_chars(digits.data(), digits.data() + digits.size(), parts.body.size()).ptr;
   field_text_.append(digits.data(), end);
-  fields_.push_back({"content-type", parts.content_type});
+  if (!parts.content_type.empty()) {
+    fields_.push_back({"content-type", parts.content_type});
+  }
   fields_.push_back({"content-length", std::string_view(field_text_).substr(at)});
   fields_.push_back({"date", door_.DateNow()});
   const std::string_view body = parts.head_only ? std::string_view() : parts.body;

@@ -34,6 +34,9 @@ class Http2Connection final : public Client, private wire::Http2User {
   void Drain() override;
   void Close() override;
   void OnExchangeReady(Exchange& exchange) override;
+  [[nodiscard]] std::string_view peer_address() const override {
+    return transport_->peer_address();
+  }
 
   void OnRead(const boost::system::error_code& error, std::size_t size) noexcept override;
   void OnWritten(const boost::system::error_code& error) noexcept override;

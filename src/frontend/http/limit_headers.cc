@@ -115,22 +115,29 @@ void AppendField(std::string_view name, std::int64_t value, std::string& fields)
   AppendField(name, Decimal(value).view(), fields);
 }
 
-void AppendLimitFields(const service::Verdict& verdict, std::string& fields) {
+void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
+                       LimitDialects dialects) {
   const service::RuleDecision* governing = verdict.governing_decision();
   if (governing == nullptr) {
     return;
   }
   TextAppender out(fields);
   const Shown shown(governing->decision);
-  if (IsShown(*governing)) {
+  if (IsShown(*governing) && (dialects.x_ratelimit || dialects.github)) {
     out.Add("X-RateLimit-Limit: ").Add(shown.limit);
     out.Add("\r\nX-RateLimit-Remaining: ").Add(shown.remaining);
     if (const auto reset_at = ResetAt(verdict.now, governing->decision)) {
       out.Add("\r\nX-RateLimit-Reset: ").Add(*reset_at);
     }
+    if (dialects.github) {
+      out.Add("\r\nX-RateLimit-Used: ")
+          .Add(governing->decision.limit - governing->decision.remaining);
+      out.Add("\r\nX-RateLimit-Resource: ").Add(governing->rule->id);
+    }
     out.Add("\r\n");
   }
-  if (std::none_of(verdict.decisions.begin(), verdict.decisions.end(), IsShown)) {
+  if (!dialects.draft_10 ||
+      std::none_of(verdict.decisions.begin(), verdict.decisions.end(), IsShown)) {
     return;
   }
   std::string_view before = "RateLimit-Policy: ";

@@ -24,14 +24,25 @@
 //
 // concurrency counts "concurrent-requests" and has neither w nor t: nothing comes back by
 // time alone.
+//
+// github: the governing rule's X-RateLimit-Limit, -Remaining, -Used, -Reset, and -Resource, which
+// is its id.
 namespace sluice::frontend::http {
+
+// Which of them a listener sends. Retry-After always goes with a denial.
+struct LimitDialects {
+  bool x_ratelimit = true;
+  bool draft_10 = true;
+  bool github = false;  // Holds x_ratelimit.
+};
 
 // Appends one header line. `value` is text of ours: no line breaks.
 void AppendField(std::string_view name, std::string_view value, std::string& fields);
 void AppendField(std::string_view name, std::int64_t value, std::string& fields);
 
 // Appends all header lines but Retry-After to `fields`. Nothing if no enforced rule has a limit.
-void AppendLimitFields(const service::Verdict& verdict, std::string& fields);
+void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
+                       LimitDialects dialects = {});
 
 // What Retry-After says of a denied verdict: the longest of the denying rules' waits, an
 // unknown wait (all slots taken) counting as one second, at least 1. None where one of them

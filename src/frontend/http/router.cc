@@ -12,9 +12,10 @@
 #include "frontend/http/key_handler.h"
 #include "frontend/http/mode_handler.h"
 #include "frontend/http/problem.h"
+#include "frontend/http/proxy_handler.h"
 #include "frontend/http/shadow_handler.h"
 #include "frontend/http/status_handler.h"
-#include "frontend/secret.h"
+#include "wire/ascii.h"
 
 namespace sluice::frontend::http {
 
@@ -31,6 +32,7 @@ constexpr std::string_view kKillSwitchPath = "/v1/ratelimit/kill-switch";
 constexpr std::string_view kShadowReportPath = "/v1/ratelimit/shadow-report";
 constexpr std::string_view kResetPath = "/v1/ratelimit/reset";
 constexpr std::string_view kRefundPath = "/v1/ratelimit/refund";
+constexpr std::string_view kProxyPath = "/v1/check/http";
 
 // Answers 405 unless the method is the one served here.
 bool AllowsPost(const wire::Http1Request& request, Exchange& exchange) {
@@ -95,7 +97,7 @@ std::optional<std::string_view> SegmentBehind(std::string_view prefix, std::stri
 
 }  // namespace
 
-void Router::Route(const wire::Http1Request& request, Exchange& exchange) const {
+void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
   if (request.path == "/healthz") {
     if (AllowsGet(request, exchange)) {
       HandleHealth(exchange);
@@ -108,12 +110,7 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) const 
     }
     return;
   }
-  if (!Authorized(request)) {
-    exchange.AnswerProblem({.status = 401,
-                            .title = {},
-                            .detail = "this listener wants Authorization: Bearer and its token",
-                            .code = {}});
-    exchange.AddField("WWW-Authenticate", "Bearer");
+  if (!Admits(request, exchange)) {
     return;
   }
   if (request.path == kBatchPath && settings_.role == Role::kCheck) {
@@ -145,6 +142,13 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
     }
     return;
   }
+  if (request.path.starts_with(kProxyPath)) {
+    const std::string_view suffix = request.path.substr(kProxyPath.size());
+    if (suffix.empty() || suffix.front() == '/') {
+      HandleProxyCheck(request, suffix, settings_.proxy, exchange);
+      return;
+    }
+  }
   const auto user_id = SegmentBehind(kStatusPath, request.path);
   if (user_id || request.path == kStatusPath) {
     if (AllowsGet(request, exchange)) {
@@ -154,7 +158,7 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
   }
   NotFound(
       "paths here: /v1/ratelimit/check, /v1/ratelimit/batch, /v1/ratelimit/release, "
-      "/v1/ratelimit/renew, /v1/ratelimit/status/{user_id}, /healthz, /readyz",
+      "/v1/ratelimit/renew, /v1/ratelimit/status/{user_id}, /v1/check/http, /healthz, /readyz",
       exchange);
 }
 
@@ -214,13 +218,22 @@ bool Router::RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
   return true;
 }
 
-bool Router::Authorized(const wire::Http1Request& request) const {
-  if (settings_.token.empty()) {
+bool Router::Admits(const wire::Http1Request& request, Exchange& exchange) {
+  if (!token_.asks()) {
     return true;
   }
   constexpr std::string_view kScheme = "Bearer ";
   const std::string_view given = request.Field("Authorization");
-  return given.starts_with(kScheme) && IsSecret(given.substr(kScheme.size()), settings_.token);
+  const bool shown = wire::EqualsIgnoreCase(given.substr(0, kScheme.size()), kScheme);
+  if (shown && token_.Admits(given.substr(kScheme.size()))) {
+    return true;
+  }
+  exchange.AnswerProblem({.status = 401,
+                          .title = {},
+                          .detail = "this listener wants Authorization: Bearer and its token",
+                          .code = {}});
+  exchange.AddField("WWW-Authenticate", shown ? "Bearer error=\"invalid_token\"" : "Bearer");
+  return false;
 }
 
 }  // namespace sluice::frontend::http

@@ -16,6 +16,7 @@ namespace sluice::frontend::http {
 //   both      GET  /healthz, /readyz
 //   check     POST /v1/ratelimit/check, GET /v1/ratelimit/status[/{user_id}]
 //             POST /v1/ratelimit/batch, release, renew
+//             any method /v1/check/http[/...]
 //   admin     GET  /metrics
 //             GET  /v1/ratelimit/config; GET, PUT, DELETE /v1/ratelimit/config/{rule_id}
 //             GET, PUT, DELETE /v1/ratelimit/mode/{rule_id}
@@ -24,15 +25,19 @@ namespace sluice::frontend::http {
 //             POST /v1/ratelimit/reset, /v1/ratelimit/refund
 //
 // HEAD wherever GET; another method is 405 with Allow, another path 404. With a token set,
-// all but health wants `Authorization: Bearer <token>`. Immutable; what it refers to outlives it.
+// all but health wants `Authorization: Bearer <token>`. What it refers to outlives it. One thread.
 class Router {
  public:
   Router(const DoorSettings& settings, service::LimiterService& service, const Readiness& readiness,
          const telemetry::Registry& registry)
-      : settings_(settings), service_(service), readiness_(readiness), registry_(registry) {}
+      : settings_(settings),
+        token_(settings.token),
+        service_(service),
+        readiness_(readiness),
+        registry_(registry) {}
 
   // Leaves `exchange` answered, or set up to ask the service.
-  void Route(const wire::Http1Request& request, Exchange& exchange) const;
+  void Route(const wire::Http1Request& request, Exchange& exchange);
 
  private:
   void RouteCheck(const wire::Http1Request& request, Exchange& exchange) const;
@@ -40,9 +45,11 @@ class Router {
   // False if the path is none of the desk's.
   [[nodiscard]] static bool RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
                                       Exchange& exchange);
-  [[nodiscard]] bool Authorized(const wire::Http1Request& request) const;
+  // Answers 401 unless the request shows the token, where one is asked for.
+  [[nodiscard]] bool Admits(const wire::Http1Request& request, Exchange& exchange);
 
   const DoorSettings& settings_;
+  TokenCheck token_;
   service::LimiterService& service_;
   const Readiness& readiness_;
   const telemetry::Registry& registry_;

@@ -7,9 +7,6 @@
 
 namespace sluice::frontend::http {
 
-namespace {
-
-// Decimal digits, 0 to kMaxUnits.
 std::optional<Cost> ReadCost(std::string_view text) {
   Cost cost;
   const char* const end = text.data() + text.size();
@@ -17,8 +14,6 @@ std::optional<Cost> ReadCost(std::string_view text) {
   const bool read = error == std::errc() && stop == end;
   return read && cost.units >= 0 && cost.units <= kMaxUnits ? std::optional(cost) : std::nullopt;
 }
-
-}  // namespace
 
 void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
                   Exchange& exchange) {

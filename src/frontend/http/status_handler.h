@@ -14,4 +14,7 @@ namespace sluice::frontend::http {
 void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
                   Exchange& exchange);
 
+// Decimal digits, 0 to kMaxUnits; none for anything else.
+[[nodiscard]] std::optional<Cost> ReadCost(std::string_view text);
+
 }  // namespace sluice::frontend::http

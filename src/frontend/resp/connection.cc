@@ -54,7 +54,7 @@ void Connection::Close() {
 void Connection::ResetSession() {
   session_.version = wire::RespVersion::k2;
   session_.name.clear();
-  session_.authenticated = door_.settings_.password.empty();
+  session_.authenticated = door_.settings_.password == nullptr;
   parser_.SetLimits(session_.authenticated ? door_.settings_.command : door_.settings_.stranger);
   opened_at_ = std::chrono::steady_clock::now();
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/access_token.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/door.h"
-#include "frontend/secret.h"
 #include "wire/ascii.h"
 #include "wire/resp_number.h"
 
@@ -31,12 +31,12 @@ void RefuseName(Connection& connection) {
 
 // Answers what is wrong, and returns false, unless `user` and `password` are the door's.
 bool Login(std::string_view user, std::string_view password, Connection& connection) {
-  const std::string& secret = connection.door().settings().password;
-  if (secret.empty()) {
+  TokenCheck& secret = connection.door().password();
+  if (!secret.asks()) {
     connection.Reply().Error("ERR", "this listener asks for no password: it has no auth");
     return false;
   }
-  const bool right = IsSecret(password, secret);
+  const bool right = secret.Admits(password);
   if (right && user == "default") {
     connection.SetAuthenticated();
     return true;

@@ -11,7 +11,8 @@ Door::Door(net::EventLoop& loop, service::LimiterService& service, const base::C
       service_(service),
       clock_(clock),
       last_client_(last_client),
-      settings_(std::move(settings)) {}
+      settings_(std::move(settings)),
+      password_(settings_.password) {}
 
 Door::~Door() {
   CloseAll();

@@ -43,6 +43,7 @@ class Door {
 
   // For handlers.
   [[nodiscard]] const DoorSettings& settings() const { return settings_; }
+  [[nodiscard]] TokenCheck& password() { return password_; }
   [[nodiscard]] WallInstant WallNow() const { return clock_.Read().wall; }
 
  private:
@@ -55,6 +56,7 @@ class Door {
   const base::Clock& clock_;
   std::atomic<std::uint64_t>& last_client_;
   const DoorSettings settings_;
+  TokenCheck password_;
   Pool<TextExchange> texts_;
   Pool<ThrottleExchange> throttles_;
   Pool<VerdictExchange> verdicts_;

@@ -6,6 +6,7 @@
 
 #include "sluice/time.h"
 
+#include "frontend/access_token.h"
 #include "wire/resp_command_parser.h"
 
 namespace sluice::frontend::resp {
@@ -13,7 +14,7 @@ namespace sluice::frontend::resp {
 // The bounds of one listener. Each stands between a client that means ill, or is only slow,
 // and the memory and file descriptors of all others.
 struct DoorSettings {
-  std::string password{};                  // That AUTH asks for; "" asks for none.
+  const AccessToken* password = nullptr;   // That AUTH asks for; none. Outlives the door.
   bool clients_have_certificates = false;  // Of TLS, each one: nobody is unknown.
   std::string version{};                   // Of the program, for HELLO and INFO.
   wire::RespLimits command{};

@@ -113,7 +113,7 @@ void RunRefund(Args args, Connection& connection) {
 
 bool MayOperate(Connection& connection) {
   const DoorSettings& settings = connection.door().settings();
-  return !settings.password.empty() || settings.clients_have_certificates ||
+  return settings.password != nullptr || settings.clients_have_certificates ||
          connection.session().on_this_host;
 }
 

@@ -156,6 +156,29 @@ class TlsTest(DaemonCase):
         address = "127.0.0.1:" + self.admin.rsplit(":", 1)[1]
         self.assertEqual(self.get(address, "/metrics", self.authority.trust("operator"))[0], 200)
 
+    def test_a_token_follows_its_file(self):
+        self.configure("""
+  - {address: "127.0.0.1:0", auth: {token_file: token}}
+  - {address: "127.0.0.1:0", role: admin}
+""")
+        (self.root / "token").write_text("first\n")
+        self.start()
+
+        def status(token):
+            return self.get(self.checks, "/v1/ratelimit/status/u",
+                            headers={"Authorization": "Bearer " + token})[0]
+
+        self.assertEqual(status("first"), 200)
+        self.assertEqual(self.get(self.checks, "/v1/ratelimit/status/u")[0], 401)
+        self.assertEqual(self.get(self.checks, "/healthz")[0], 200)
+        (self.root / "token").write_text("")  # No token at all is no token to take.
+        until(lambda: self.metric(FAILED))
+        self.assertEqual(status("first"), 200)
+        self.assertEqual(status(""), 401)
+        (self.root / "token").write_text("second\n")
+        until(lambda: status("second") == 200)
+        self.assertEqual(status("first"), 401)
+
     def test_says_which_file_keeps_it_from_starting(self):
         self.configure(TLS)
         os.rename(self.root / "server.key", self.root / "away")

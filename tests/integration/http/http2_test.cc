@@ -154,7 +154,8 @@ TEST_F(Http2Test, AConnectionThatVanishesAbandonsWhatItAsked) {
 
 TEST_F(Http2Test, HeadAndErrorsAndTokensAreAsWithHttp1) {
   DoorSettings settings;
-  settings.token = "secret";
+  const AccessToken token("secret");
+  settings.token = &token;
   Open(settings);
   const auto head = client_.Ask("HEAD", "/healthz");
   const auto lost = client_.Ask("GET", "/nowhere", "", {{"authorization", "Bearer secret"}});

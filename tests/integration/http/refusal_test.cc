@@ -115,13 +115,15 @@ TEST_F(RefusalTest, StatusSpendsNothing) {
 
 TEST_F(RefusalTest, WantsTheTokenForAllButHealth) {
   settings_.role = Role::kAdmin;
-  settings_.token = "secret";
-  const auto with = [](const std::string& token) {
-    return "GET /metrics HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + token + "\r\n\r\n";
+  const AccessToken token("secret");
+  settings_.token = &token;
+  const auto with = [](const std::string& shown) {
+    return "GET /metrics HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + shown + "\r\n\r\n";
   };
   EXPECT_THAT(Answer(Get("/metrics")), HasSubstr("WWW-Authenticate: Bearer\r\n"));
   ExpectProblem(Answer(with("secreT")), 401, "");
   ExpectProblem(Answer(with("secret2")), 401, "");
+  EXPECT_THAT(Answer(with("secret2")), HasSubstr("WWW-Authenticate: Bearer error="));
   EXPECT_THAT(Answer(with("secret")), HasSubstr("sluice_requests_total"));
   EXPECT_THAT(Answer(Get("/healthz")), HasSubstr("200 OK"));
   ExpectProblem(Answer(Get("/readyz")), 503, "not_ready");

@@ -36,8 +36,9 @@ TEST_F(BoundsTest, ACommandThatIsTooLargeIsToldSoAndEndsTheConnection) {
 }
 
 TEST_F(BoundsTest, AStrangerMaySendLittle) {
+  const AccessToken secret("secret");
   DoorSettings settings;
-  settings.password = "secret";
+  settings.password = &secret;
   MakeDoor(std::move(settings));
   const auto client = Connect();
   client->Send("*1\r\n$5000\r\n");
@@ -90,8 +91,9 @@ TEST_F(BoundsTest, CommandsWithoutAnAnswerYetAreBounded) {
 }
 
 TEST_F(BoundsTest, AStrangerHasLittleTime) {
+  const AccessToken secret("secret");
   DoorSettings settings;
-  settings.password = "secret";
+  settings.password = &secret;
   settings.login_timeout = milliseconds(20);
   MakeDoor(std::move(settings));
   const auto client = Connect();

@@ -22,8 +22,9 @@ class CommandsTest : public DoorFixture {
     return Connect();
   }
   static DoorSettings Locked() {
+    static const AccessToken password("open sesame");
     DoorSettings settings;
-    settings.password = "open sesame";
+    settings.password = &password;
     return settings;
   }
   // AUTH with a password that has a blank in it.

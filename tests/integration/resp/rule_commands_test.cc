@@ -95,8 +95,9 @@ TEST_F(RuleCommandsTest, OnlyWhoMayLiftsLimits) {
   EXPECT_EQ(Ask("SLUICE.RESET api user_id=u"), "1");
 
   client_.reset();
+  const AccessToken secret("secret");
   DoorSettings settings;
-  settings.password = "secret";
+  settings.password = &secret;
   door_->CloseAll();
   Turn();
   MakeDoor(std::move(settings));

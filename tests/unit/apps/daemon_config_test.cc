@@ -144,6 +144,47 @@ TEST(DaemonConfigTest, AnAdminListenerThatOthersReachWantsAToken) {
               HasSubstr("wants auth"));
 }
 
+TEST(DaemonConfigTest, ReadsWhatAProxyMaySay) {
+  const DaemonConfig config = Read(R"(
+listeners:
+  - proxy:
+      trusted: [10.0.0.0/8, "::1"]
+      client_address: X-Real-IP
+      headers: {api_key: X-Api-Key}
+      cors: [https://app.example]
+    limit_headers: [github]
+connections_per_peer: 3
+)");
+  const auto& proxy = config.listeners[0].proxy;
+  ASSERT_EQ(proxy.forwarding.trusted.size(), 2U);
+  EXPECT_EQ(proxy.forwarding.trusted[0].Text().view(), "10.0.0.0/8");
+  EXPECT_EQ(proxy.forwarding.header, "X-Real-IP");
+  EXPECT_THAT(proxy.headers, testing::ElementsAre(testing::Pair("api_key", "X-Api-Key")));
+  EXPECT_THAT(proxy.cors_origins, testing::ElementsAre("https://app.example"));
+  EXPECT_TRUE(config.listeners[0].limit_headers.github);
+  EXPECT_FALSE(config.listeners[0].limit_headers.draft_10);
+  EXPECT_EQ(config.connections_per_peer, 3U);
+  const auto errors = [](const std::string& listener) {
+    return ErrorsOf("listeners: [" + listener + "]");
+  };
+  EXPECT_THAT(errors("{proxy: {trusted: [10.0.0.1/8]}}"), HasSubstr("write 10.0.0.0/8"));
+  EXPECT_THAT(errors("{proxy: {trusted: [here]}}"), HasSubstr("no address or block"));
+  EXPECT_THAT(errors("{proxy: {headers: {ip: X-Ip}}}"), HasSubstr("name another attribute"));
+  EXPECT_THAT(errors("{proxy: {headers: [x]}}"), HasSubstr("headers must be a map"));
+  EXPECT_THAT(errors("{proxy: {trustd: []}}"), HasSubstr("did you mean trusted?"));
+  EXPECT_THAT(errors("{limit_headers: [githb]}"), HasSubstr("did you mean github?"));
+}
+
+TEST(DaemonConfigTest, ProxiesAskWhereChecksAreMadeOverHttp) {
+  EXPECT_THAT(ErrorsOf("listeners: [{role: admin, proxy: {trusted: []}}]"),
+              HasSubstr("proxies ask an http listener of the role check"));
+  EXPECT_THAT(ErrorsOf("listeners: [{protocol: resp, proxy: {trusted: []}}]"),
+              HasSubstr("proxies ask an http listener of the role check"));
+  EXPECT_EQ(
+      Read("listeners: [{proxy: {request_fields: x-forwarded}}]").listeners[0].proxy.request_fields,
+      frontend::http::RequestFields::kXForwarded);
+}
+
 TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheDoor) {
   for (const char* auth : {"{}", "{token: }", "{token: ''}", "{tokn: x}", "x", "{token: [a]}",
                            "{token_file: /nowhere/token}", "{token_file: /dev/null}"}) {

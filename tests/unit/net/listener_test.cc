@@ -183,6 +183,34 @@ TEST(ListenerTest, OutlivesALackOfDescriptorsWithoutSpinning) {
   server.RunUntil([&] { return server.echoes.size() == 2; });
 }
 
+TEST(ConnectionLimitTest, OnePeerDoesNotTakeAllPlaces) {
+  using boost::asio::ip::make_address;
+  ConnectionLimit limit(4, 2);
+  const auto peer = make_address("192.0.2.1");
+  auto first = limit.Take(peer);
+  const auto second = limit.Take(make_address("::ffff:192.0.2.1"));  // The same host.
+  EXPECT_TRUE(first && second);
+  EXPECT_FALSE(limit.Take(peer));
+  EXPECT_EQ(limit.refused_of_peers(), 1U);
+  const auto other = limit.Take(make_address("192.0.2.2"));
+  EXPECT_TRUE(other);
+  first.reset();
+  const auto again = limit.Take(peer);
+  EXPECT_TRUE(again);
+  EXPECT_EQ(limit.open(), 3U);
+  EXPECT_EQ(limit.refused(), 0U);
+}
+
+TEST(ConnectionLimitTest, AnIpv6CustomerIsItsNetwork) {
+  using boost::asio::ip::make_address;
+  ConnectionLimit limit(10, 1);
+  const auto held = limit.Take(make_address("2001:db8:1:2::1"));
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(limit.Take(make_address("2001:db8:1:2:ffff::9")));
+  EXPECT_TRUE(limit.Take(make_address("2001:db8:1:3::1")));
+  EXPECT_TRUE(limit.Take(make_address("0.0.0.1")));
+}
+
 TEST(ListenerTest, SeveralLoopsMayShareAnAddress) {
   Server server;
   EventLoop other;

@@ -36,6 +36,27 @@ TEST(FormQueryTest, RefusesWhatCouldBeReadTwoWays) {
   EXPECT_FALSE(query.AddQuery(many));
 }
 
+TEST(FormQueryTest, CutsAPathAtTheBoundButNoCharacter) {
+  FormQuery query;
+  ASSERT_TRUE(query.AddPath("endpoint", std::string(1023, 'p') + "%C3%A9"));
+  EXPECT_FALSE(query.AddPath("endpoint", "/"));
+  ASSERT_TRUE(query.AddPath("other", std::string(1022, 'p') + "\xc3\xa9p"));
+  const Attributes attributes = query.attributes();
+  ASSERT_EQ(attributes.size(), 2U);
+  EXPECT_EQ(attributes[0].value, std::string(1023, 'p'));
+  EXPECT_EQ(attributes[1].value, std::string(1022, 'p') + "\xc3\xa9");
+}
+
+TEST(FormQueryTest, AValueThatIsNotEncodedHasTheSameBounds) {
+  FormQuery query;
+  EXPECT_FALSE(query.AddValue("ip", "\xff"));
+  EXPECT_FALSE(query.AddValue("ip", std::string(1025, 'v')));
+  EXPECT_TRUE(query.AddValue("ip", "%41+"));
+  EXPECT_FALSE(query.AddValue("ip", "1"));
+  ASSERT_EQ(query.attributes().size(), 1U);
+  EXPECT_EQ(query.attributes()[0].value, "%41+");
+}
+
 TEST(FormQueryTest, RefusesWhatNoBodyCouldSay) {
   for (const char* bad : {"user_id=%ff", "%ff=1", "a=%c0%80", "a=%ed%a0%80"}) {
     FormQuery query;

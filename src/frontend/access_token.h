@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace sluice::frontend {
+
+// Longer secrets are refused where they are read.
+inline constexpr std::size_t kMostTokenBytes = 512;
+
+// The secret that a listener's clients must show, whatever its door calls it (bearer token,
+// password). May be replaced while clients show theirs. Any thread.
+class AccessToken {
+ public:
+  // 1 to kMostTokenBytes bytes.
+  explicit AccessToken(std::string_view secret) { Set(secret); }
+  void Set(std::string_view secret);
+
+ private:
+  friend class TokenCheck;
+
+  mutable std::mutex mutex_;
+  std::array<char, kMostTokenBytes> secret_{};  // Behind its end: zeros.
+  std::size_t size_ = 0;
+  // Grows with each Set(); pairs a release with the reader's acquire.
+  std::atomic<std::uint64_t> version_{0};
+};
+
+// One door's view of a listener's token on one loop. It takes the lock only when the token was
+// replaced. One thread.
+class TokenCheck {
+ public:
+  // None: everybody is let in. `token` outlives this.
+  explicit TokenCheck(const AccessToken* token) : token_(token) {}
+
+  [[nodiscard]] bool asks() const { return token_ != nullptr; }
+
+  // Whether `shown` is the secret. The time it takes hangs on the length of `shown` alone, so
+  // that it tells nothing about the secret. Requires asks().
+  [[nodiscard]] bool Admits(std::string_view shown);
+
+ private:
+  const AccessToken* token_;
+  std::array<char, kMostTokenBytes> secret_{};
+  std::size_t size_ = 0;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace sluice::frontend

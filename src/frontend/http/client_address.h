@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/ip_address.h"
+#include "wire/http1_request.h"
+
+namespace sluice::frontend::http {
+
+// Whose word about a client's address counts.
+struct ForwardingSettings {
+  // Proxies: what they say about who asked them is believed. By default this host's.
+  std::vector<rules::IpPrefix> trusted = {*rules::IpPrefix::Parse("127.0.0.0/8"),
+                                          *rules::IpPrefix::Parse("::1")};
+  // The one field that they say it in: X-Forwarded-For, X-Real-IP, Forwarded (RFC 7239). Never
+  // two: a proxy that sets one passes the other on as it came.
+  std::string header = "X-Forwarded-For";
+};
+
+struct ClientAddress {
+  std::optional<rules::IpAddress> address;  // None: the peer's own is none.
+  bool untrusted = false;  // The field came from a peer that is no trusted proxy; it was ignored.
+};
+
+// The client behind the proxies: `peer` (who is connected to us) unless that is a trusted proxy;
+// then the field's hops from right to left, the first that is no trusted proxy. A hop that is no
+// address ends the walk at the last that was one, and where all are trusted, the leftmost counts.
+// Never the leftmost for its own sake: anybody can write that one.
+[[nodiscard]] ClientAddress FindClientAddress(const wire::Http1Request& request,
+                                              std::string_view peer,
+                                              const ForwardingSettings& settings);
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string_view>
+
+#include "frontend/http/exchange.h"
+#include "frontend/http/proxy_settings.h"
+#include "wire/http1_request.h"
+
+namespace sluice::frontend::http {
+
+// GET, HEAD, POST ... /v1/check/http: a proxy's question about a request of its own (NGINX's
+// auth_request, Caddy's forward_auth, Traefik's forwardAuth, Envoy's ext_authz, which puts the
+// original path behind ours). Attributes of that request:
+//
+//   method    X-Original-Method or X-Forwarded-Method, else the method of this request
+//   endpoint  the path, decoded, of X-Original-URI or X-Forwarded-Uri
+//   host      X-Forwarded-Host, else Host; without its port
+//   ip        the client's address: see FindClientAddress()
+//   settings.headers, and, where nothing follows our path, the members of the query but
+//   deny_status=429|403 (429) and cost=N (1)
+//
+// Where something follows our path, it is the endpoint, and method and host are those of this
+// request: its client may have written any field. settings.request_fields says which family counts.
+//
+// The answer is 200 with an empty body, or deny_status, whatever the reason: proxies take other
+// statuses for failures of ours. `suffix` is what followed our path: "" or "/...".
+void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix,
+                      const ProxySettings& settings, Exchange& exchange);
+
+}  // namespace sluice::frontend::http

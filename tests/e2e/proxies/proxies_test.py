@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The examples in examples/proxies/ with the real servers: what a client gets that passes, that is
+refused, and while Sluice is down. Usage: proxies_test.py SLUICE EXAMPLES
+
+The examples' ports are replaced by free ones.
+"""
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
+from harness import DaemonCase, main, until  # noqa: E402
+
+EXAMPLES = pathlib.Path(os.path.abspath(sys.argv.pop(2)))
+
+
+class App(http.server.BaseHTTPRequestHandler):
+    """What stands behind the proxy: says what reached it."""
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        said = json.dumps({"path": self.path, "body": body.decode()}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *words):
+        pass
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+class ProxiesTest(DaemonCase):
+    def setUp(self):
+        super().setUp()
+        self.app = http.server.ThreadingHTTPServer(("127.0.0.1", 0), App)
+        threading.Thread(target=self.app.serve_forever, daemon=True).start()
+        self.proxy = None
+        (self.root / "sluice.yaml").write_text(
+            (EXAMPLES / "sluice.yaml").read_text()
+            .replace("127.0.0.1:8080", "127.0.0.1:0").replace("127.0.0.1:6070", "127.0.0.1:0"))
+        self.start()
+
+    def tearDown(self):
+        if self.proxy:
+            self.proxy.terminate()
+            self.proxy.wait()
+        self.app.shutdown()
+        self.app.server_close()
+        super().tearDown()
+
+    def example(self, name, is_open):
+        """The example's text, with our ports; its variant that lets pass while Sluice is down."""
+        self.port = free_port()
+        text = (EXAMPLES / name).read_text()
+        for theirs, ours in (("127.0.0.1:8000", "127.0.0.1:%d" % self.port),
+                             ("127.0.0.1:8080", self.checks),
+                             ("127.0.0.1:8081", "127.0.0.1:%d" % self.app.server_address[1])):
+            self.assertIn(theirs, text)
+            text = text.replace(theirs, ours)
+        return text.replace("#open ", "") if is_open else text
+
+    def run_proxy(self, words, **more):
+        self.proxy = subprocess.Popen(words, cwd=self.root, stdout=subprocess.DEVNULL,
+                                      stderr=open(self.root / "proxy.log", "w"), **more)
+        until(self.listens)
+
+    def listens(self):
+        if self.proxy.poll() is not None:
+            raise AssertionError((self.root / "proxy.log").read_text())
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            return True
+        except OSError:
+            return False
+
+    def nginx(self, is_open=False):
+        (self.root / "site.conf").write_text(self.example("nginx.conf", is_open))
+        temporary = "".join("%s_temp_path tmp;\n" % each for each in
+                            ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (self.root / "nginx.conf").write_text(
+            "daemon off;\nmaster_process off;\npid nginx.pid;\nevents {}\nhttp {\n"
+            "access_log off;\n%sinclude site.conf;\n}\n" % temporary)
+        self.run_proxy(["nginx", "-p", str(self.root), "-c", "nginx.conf", "-e", "error.log"])
+
+    def caddy(self, is_open=False):
+        (self.root / "Caddyfile").write_text(self.example("Caddyfile", is_open))
+        self.run_proxy(["caddy", "run", "--config", "Caddyfile"],
+                       env=dict(os.environ, HOME=str(self.root), XDG_DATA_HOME=str(self.root),
+                                XDG_CONFIG_HOME=str(self.root)))
+
+    def ask(self, path="/", method="GET", body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return response.status, response.read().decode(), response.headers
+        finally:
+            connection.close()
+
+    def what_passes_and_what_does_not(self):
+        status, body, headers = self.ask("/page?x=1")
+        self.assertEqual(status, 200)
+        self.assertEqual(json.loads(body)["path"], "/page?x=1")
+        self.assertIn('"per_address";r=19', headers["RateLimit"])
+        self.assertIn('"per_address";q=20;w=2', headers["RateLimit-Policy"])
+        for _ in range(5):
+            # What the client says about its own address is nobody's word.
+            status, body, _ = self.ask("/login", "POST", "name=a",
+                                       **{"X-Forwarded-For": "203.0.113.9"})
+            self.assertEqual(status, 200)
+            self.assertEqual(json.loads(body)["body"], "name=a")
+        status, body, headers = self.ask("/login", "POST", "name=a",
+                                         **{"X-Forwarded-For": "203.0.113.10"})
+        self.assertEqual(status, 429)
+        self.assertGreater(int(headers["Retry-After"]), 800)
+        self.assertLessEqual(int(headers["Retry-After"]), 900)
+        self.assertIn('"login";r=0', headers["RateLimit"])
+        self.assertEqual(headers["Content-Type"], "application/problem+json")
+        self.assertIn("quota-exceeded", json.loads(body)["type"])
+        self.assertEqual(self.ask("/page")[0], 200)
+        # Nor what it writes of the request: at worst it is refused.
+        for name, value in (("X-Original-URI", "/page"), ("X-Original-Method", "GET"),
+                            ("X-Forwarded-Uri", "/page"), ("X-Forwarded-Method", "GET")):
+            self.assertEqual(self.ask("/login", "POST", "name=a", **{name: value})[0], 429)
+
+    def passes_with_its_body(self):
+        status, body, _ = self.ask("/login", "POST", "name=a")
+        self.assertEqual(status, 200)
+        self.assertEqual(json.loads(body), {"path": "/login", "body": "name=a"})
+
+    def end_sluice(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def test_nginx(self):
+        self.nginx()
+        self.what_passes_and_what_does_not()
+        self.end_sluice()
+        self.assertEqual(self.ask()[0], 500)
+
+    def test_nginx_lets_pass_while_sluice_is_down(self):
+        self.nginx(is_open=True)
+        self.what_passes_and_what_does_not()
+        self.end_sluice()
+        self.passes_with_its_body()
+
+    def test_caddy(self):
+        self.caddy()
+        self.what_passes_and_what_does_not()
+        self.end_sluice()
+        self.assertEqual(self.ask()[0], 502)
+
+    def test_caddy_lets_pass_while_sluice_is_down(self):
+        self.caddy(is_open=True)
+        self.what_passes_and_what_does_not()
+        self.end_sluice()
+        self.passes_with_its_body()
+
+
+if __name__ == "__main__":
+    main(sys.argv)

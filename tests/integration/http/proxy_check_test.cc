@@ -1,0 +1,267 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "integration/http/door_fixture.h"
+
+namespace sluice::frontend::http {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// A store that denies, or allows, for a reason that the test sets, and keeps what it was asked.
+class OneAnswerStore final : public store::KeyStore {
+ public:
+  void CheckMany(std::span<store::CheckCall* const> batch) override {
+    for (store::CheckCall* call : batch) {
+      call->now = WallInstant(std::chrono::seconds(1'714'473'600));
+      for (std::size_t i = 0; i < call->checks.size(); ++i) {
+        std::string key(call->checks[i].key.rule);
+        for (const core::KeyPart& part : call->checks[i].key.parts) {
+          key += " " + std::string(part.attribute) + "=" + std::string(part.value);
+        }
+        asked.push_back(key + " cost=" + std::to_string(call->checks[i].cost.units));
+        call->answers[i] = store::CheckAnswer{};
+        call->answers[i].decision = decision;
+      }
+      call->OnAnswered();
+    }
+  }
+  void Refund(store::RefundCall& call) override { call.OnAnswered(); }
+  void Reset(store::ResetCall& call) override { call.OnAnswered(); }
+  void Release(store::HoldCall& call) override { call.OnAnswered(); }
+  void Renew(store::HoldCall& call) override { call.OnAnswered(); }
+
+  Decision decision{.allowed = true, .limit = 10, .remaining = 9};
+  std::vector<std::string> asked;
+};
+
+class ProxyCheckTest : public testing::Test {
+ protected:
+  static Decision Denied(Reason reason, Duration retry_after) {
+    return {.allowed = false,
+            .reason = reason,
+            .limit = 10,
+            .remaining = 0,
+            .retry_after = retry_after,
+            .reset_after = std::chrono::seconds(60)};
+  }
+
+  void SetUp() override {
+    rules::Findings findings;
+    const rules::SourceText source{.name = "rules.yaml", .text = R"(
+rules:
+  - id: all
+    key_pattern: "{ip} {method} {endpoint} {host}"
+    algorithm: fixed_window
+    limit: 10
+    window: 1m
+  - id: keyed
+    match: {api_key: "*"}
+    key_pattern: "{api_key}"
+    algorithm: fixed_window
+    limit: 10
+    window: 1m
+  - id: paid
+    match: {zone: api}
+    key_pattern: "{zone}"
+    algorithm: fixed_window
+    limit: 10
+    window: 1m
+    cost: tokens
+    replaces: [all]
+)"};
+    auto set = rules::RuleSet::Build({&source, 1}, nullptr, findings);
+    ASSERT_NE(set, nullptr) << findings.errors.front().Text();
+    service_.SetRules(std::move(set));
+    settings_.proxy.forwarding.trusted = {*rules::IpPrefix::Parse("192.0.2.0/24")};
+    settings_.proxy.headers = {{"api_key", "X-Api-Key"}};
+  }
+
+  // What a proxy at 192.0.2.7 gets, for a request line and fields.
+  std::string Answer(const std::string& line, const std::string& fields = "") {
+    store_.asked.clear();
+    door_ = std::make_unique<Door>(loop_, service_, registry_, readiness_, clock_, settings_);
+    net::FakeClient client(loop_);
+    door_->Accept(client.MakeTransport());
+    client.Send(line + " HTTP/1.1\r\nHost: sluice:8080\r\n" + fields + "\r\n");
+    while (loop_.Poll() > 0) {
+    }
+    std::string received = client.received();
+    door_->CloseAll();
+    while (loop_.Poll() > 0) {
+    }
+    return received;
+  }
+
+  net::EventLoop loop_;
+  StoppedClock clock_;
+  OneAnswerStore store_;
+  service::ServiceMetrics metrics_;
+  service::LimiterService service_{store_, metrics_};
+  telemetry::Registry registry_;
+  Readiness readiness_;
+  DoorSettings settings_;
+  std::unique_ptr<Door> door_;
+};
+
+TEST_F(ProxyCheckTest, YesIs200WithoutABody) {
+  for (const char* method : {"GET", "POST", "HEAD", "PUT"}) {
+    const std::string answer = Answer(std::string(method) + " /v1/check/http/x");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n")) << method;
+    EXPECT_THAT(answer, HasSubstr("X-RL-Status: 200\r\n"));
+    EXPECT_THAT(answer, HasSubstr("RateLimit: \"all\";r=9"));
+    EXPECT_THAT(answer, HasSubstr("X-RateLimit-Remaining: 9\r\n"));
+    EXPECT_TRUE(answer.ends_with("Content-Length: 0\r\n\r\n")) << answer;
+  }
+}
+
+TEST_F(ProxyCheckTest, EveryRefusalHasTheStatusThatWasAskedForAndSaysItsOwn) {
+  const struct {
+    Reason reason;
+    const char* own;
+  } cases[] = {{Reason::kQuotaExceeded, "429"},
+               {Reason::kBanned, "403"},
+               {Reason::kStoreFull, "503"},
+               {Reason::kStoreUnavailable, "503"}};
+  for (const auto& each : cases) {
+    store_.decision = Denied(each.reason, std::chrono::milliseconds(26'412));
+    const std::string plain = Answer("GET /v1/check/http/x");
+    EXPECT_THAT(plain, StartsWith("HTTP/1.1 429 ")) << each.own;
+    EXPECT_THAT(plain, HasSubstr("X-RL-Status: " + std::string(each.own) + "\r\n"));
+    EXPECT_THAT(plain, HasSubstr("Retry-After: 27\r\n"));
+    EXPECT_THAT(plain, HasSubstr("Content-Type: application/problem+json\r\n"));
+    EXPECT_THAT(plain, HasSubstr("violated-policies"));
+    EXPECT_THAT(plain, HasSubstr("\"all\""));
+    EXPECT_THAT(plain, HasSubstr("Cache-Control: no-store\r\n"));
+    const std::string asked =
+        Answer("GET /v1/check/http?deny_status=403", "X-Original-URI: /x\r\n");
+    EXPECT_THAT(asked, StartsWith("HTTP/1.1 403 ")) << each.own;
+    EXPECT_THAT(asked, HasSubstr("X-RL-Status: " + std::string(each.own) + "\r\n"));
+  }
+}
+
+TEST_F(ProxyCheckTest, WhatNginxSaysOfARequestIsJudged) {
+  Answer("GET /v1/check/http?deny_status=403",
+         "X-Original-URI: /log%69n?next=%2F\r\nX-Original-Method: POST\r\n"
+         "X-Forwarded-Host: example.org:443\r\nX-Forwarded-For: 198.51.100.9\r\n");
+  EXPECT_THAT(store_.asked,
+              testing::ElementsAre(
+                  "all ip=198.51.100.9 method=POST endpoint=/login host=example.org cost=1"));
+}
+
+TEST_F(ProxyCheckTest, WhatCaddyAndTraefikSayIsJudged) {
+  Answer("GET /v1/check/http",
+         "X-Forwarded-Uri: /a/b?c=d\r\nX-Forwarded-Method: PUT\r\nX-Api-Key: k1\r\n"
+         "X-Forwarded-Host: example.org\r\nX-Forwarded-For: 10.1.1.1, 198.51.100.9\r\n");
+  EXPECT_THAT(
+      store_.asked,
+      testing::ElementsAre("all ip=198.51.100.9 method=PUT endpoint=/a/b host=example.org cost=1",
+                           "keyed api_key=k1 cost=1"));
+}
+
+TEST_F(ProxyCheckTest, WhatEnvoyPutsBehindThePathIsJudgedAndItsQueryCommandsNothing) {
+  Answer("DELETE /v1/check/http/orders/7?deny_status=403&cost=0&api_key=stolen");
+  EXPECT_THAT(store_.asked,
+              testing::ElementsAre("all ip=192.0.2.7 method=DELETE endpoint=/orders/7 host=sluice "
+                                   "cost=1"));
+}
+
+TEST_F(ProxyCheckTest, TheQueryGivesAttributesAndACost) {
+  Answer("GET /v1/check/http?zone=api&tokens=7&cost=3", "X-Original-URI: /x\r\n");
+  EXPECT_THAT(store_.asked, testing::ElementsAre("paid zone=api cost=7"));
+}
+
+TEST_F(ProxyCheckTest, ARequestThatCannotBeJudgedIsRefusedAsWell) {
+  for (const char* fields : {"X-Api-Key: \xff\r\n", "X-Original-URI: /x\r\n"}) {
+    const std::string answer = Answer("GET /v1/check/http?zone=api&deny_status=403", fields);
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 403 ")) << fields;
+    EXPECT_THAT(answer, HasSubstr("X-RL-Status: 400\r\n"));
+    EXPECT_THAT(answer, HasSubstr("invalid_request"));
+  }
+  EXPECT_THAT(Answer("GET /v1/check/http?endpoint=/y", "X-Original-URI: /x\r\n"),
+              HasSubstr("X-RL-Status: 400\r\n"));
+}
+
+TEST_F(ProxyCheckTest, AClientsFieldsOfTheOtherFamilyDoNotCount) {
+  const std::string both =
+      "X-Forwarded-Uri: /login\r\nX-Forwarded-Method: POST\r\nX-Original-URI: /free\r\n";
+  EXPECT_THAT(Answer("GET /v1/check/http", both), HasSubstr("X-RL-Status: 400\r\n"));
+  EXPECT_TRUE(store_.asked.empty());
+  settings_.proxy.request_fields = RequestFields::kXForwarded;
+  Answer("GET /v1/check/http", both);
+  EXPECT_THAT(store_.asked, testing::Contains(HasSubstr("method=POST endpoint=/login")));
+  settings_.proxy.request_fields = RequestFields::kXOriginal;
+  Answer("GET /v1/check/http", both);
+  EXPECT_THAT(store_.asked, testing::Contains(HasSubstr("method=GET endpoint=/free")));
+  settings_.proxy.request_fields = RequestFields::kEither;
+  Answer("PUT /v1/check/http/login", both + "X-Forwarded-Host: free.example\r\n");
+  EXPECT_THAT(store_.asked, testing::Contains(HasSubstr("method=PUT endpoint=/login host=sluice")));
+}
+
+TEST_F(ProxyCheckTest, APathHasAValueHoweverBadlyItIsWritten) {
+  Answer("GET /v1/check/http/%61dmin/%zz%ff%4");
+  EXPECT_THAT(store_.asked, testing::Contains(HasSubstr("endpoint=/admin/%zz\xef\xbf\xbd%4 ")));
+}
+
+TEST_F(ProxyCheckTest, AWrongCommandIsTheConfigurationsFault) {
+  EXPECT_THAT(Answer("GET /v1/check/http?deny_status=500"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(Answer("GET /v1/check/http?cost=-1"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(Answer("GET /v1/check/httpx"), StartsWith("HTTP/1.1 404 "));
+}
+
+TEST_F(ProxyCheckTest, AStrangersWordAboutAddressesIsPassedOverCountedAndToldOnce) {
+  ForwardingNotes notes;
+  std::vector<std::string> told;
+  notes.on_first = [&](std::string_view peer) { told.emplace_back(peer); };
+  settings_.proxy.notes = &notes;
+  settings_.proxy.forwarding.trusted = {*rules::IpPrefix::Parse("10.0.0.0/8")};
+  for (int i = 0; i < 3; ++i) {
+    Answer("GET /v1/check/http/x", "X-Forwarded-For: 198.51.100.9\r\n");
+    EXPECT_THAT(store_.asked.at(0), HasSubstr("ip=192.0.2.7 "));
+  }
+  EXPECT_EQ(notes.untrusted, 3U);
+  EXPECT_THAT(told, testing::ElementsAre("192.0.2.7"));
+}
+
+TEST_F(ProxyCheckTest, GrpcIsRefusedInItsWords) {
+  store_.decision = Denied(Reason::kQuotaExceeded, std::chrono::seconds(1));
+  const std::string answer =
+      Answer("POST /v1/check/http/pkg.Service/Call", "Content-Type: application/grpc\r\n");
+  EXPECT_THAT(answer, HasSubstr("grpc-status: 8\r\n"));
+  EXPECT_THAT(answer, HasSubstr("Content-Type: application/grpc\r\n"));
+  EXPECT_THAT(answer, Not(HasSubstr("violated-policies")));
+}
+
+TEST_F(ProxyCheckTest, ABrowsersScriptMayReadARefusalWhereItsOriginIsKnown) {
+  settings_.proxy.cors_origins = {"https://app.example"};
+  store_.decision = Denied(Reason::kQuotaExceeded, std::chrono::seconds(1));
+  const std::string known = Answer("GET /v1/check/http/x", "Origin: https://app.example\r\n");
+  EXPECT_THAT(known, HasSubstr("Access-Control-Allow-Origin: https://app.example\r\n"));
+  EXPECT_THAT(known, HasSubstr("Access-Control-Expose-Headers: Retry-After"));
+  EXPECT_THAT(Answer("GET /v1/check/http/x", "Origin: https://evil.example\r\n"),
+              Not(HasSubstr("Access-Control")));
+  const std::string preflight =
+      "X-Forwarded-Method: OPTIONS\r\nAccess-Control-Request-Method: PUT\r\n";
+  EXPECT_THAT(Answer("GET /v1/check/http", preflight + "Origin: https://app.example\r\n"),
+              StartsWith("HTTP/1.1 200 "));
+  EXPECT_TRUE(store_.asked.empty());
+  EXPECT_THAT(Answer("GET /v1/check/http", preflight + "Origin: https://evil.example\r\n"),
+              StartsWith("HTTP/1.1 429 "));
+}
+
+TEST_F(ProxyCheckTest, AListenerSpeaksTheDialectsThatItIsTold) {
+  settings_.limit_headers = {.x_ratelimit = false, .draft_10 = false};
+  EXPECT_THAT(Answer("GET /v1/check/http/x"), Not(HasSubstr("RateLimit")));
+  settings_.limit_headers = {.x_ratelimit = false, .draft_10 = false, .github = true};
+  const std::string github = Answer("GET /v1/check/http/x");
+  EXPECT_THAT(github, HasSubstr("X-RateLimit-Used: 1\r\nX-RateLimit-Resource: all\r\n"));
+  EXPECT_THAT(github, Not(HasSubstr("RateLimit-Policy")));
+}
+
+}  // namespace
+}  // namespace sluice::frontend::http
