@@ -81,6 +81,9 @@ class Daemon {
       return tl::unexpected(rules.error());
     }
     rules_ = *std::move(rules);
+    if (const telemetry::Source* const etcd = rules_->etcd_metrics()) {
+      registry_.Add(*etcd);
+    }
     if (auto loaded = rules_->LoadFirst(); !loaded) {
       return loaded;
     }

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "pa
 constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
 constexpr std::array<std::string_view, 6> kTableFields{
     "path", "keys", "blocks", "when_full", "snapshots", "snapshot_interval"};
-constexpr std::array<std::string_view, 2> kSourceFields{"files", "api"};
+constexpr std::array<std::string_view, 3> kSourceFields{"files", "api", "etcd"};
 constexpr std::array<std::string_view, 1> kApiFields{"dir"};
 constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
 
@@ -274,7 +274,8 @@ void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
 }
 
 void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
-                 std::vector<std::string>& globs, std::string& api_folder) {
+                 DaemonConfig& config) {
+  std::string& api_folder = config.api_folder;
   const auto read_api = [&](const YamlNode& api) {
     EachField(api, "api", kApiFields, report, [&](std::string_view, const YamlNode& dir) {
       const auto text = rules::ReadText(dir, "dir", report);
@@ -293,9 +294,16 @@ void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Repo
                   read_api(files);
                   return;
                 }
+                if (field == "etcd") {
+                  if (config.etcd) {
+                    report.Fail(files, "rules come from one etcd cluster: one of them must go");
+                  }
+                  config.etcd = ReadEtcd(files, folder, report);
+                  return;
+                }
                 EachItem(files, "files", report, [&](const YamlNode& glob) {
                   if (const auto text = rules::ReadText(glob, "files", report)) {
-                    globs.push_back((folder / *text).string());
+                    config.rule_files.push_back((folder / *text).string());
                   }
                 });
               });
@@ -334,7 +342,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
               } else if (field == "table") {
                 ReadTable(value, report, config.table);
               } else if (field == "rule_sources") {
-                ReadSources(value, folder, report, config.rule_files, config.api_folder);
+                ReadSources(value, folder, report, config);
               } else if (field == "loops") {
                 ReadCount(value, field, 0, 1024, report, config.loops);
               } else if (field == "connections") {

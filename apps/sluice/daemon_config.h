@@ -10,6 +10,7 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
+#include "etcd_config.h"
 #include "frontend/http/door_settings.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
@@ -55,9 +56,10 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 struct DaemonConfig {
   std::vector<ListenerConfig> listeners;  // Never empty once read.
   TableConfig table;
-  std::optional<RedisConfig> redis;      // None: the table is the store.
-  std::vector<std::string> rule_files;   // Globs, absolute or relative to where the daemon runs.
-  std::string api_folder;                // "": see StateFolder().
+  std::optional<RedisConfig> redis;     // None: the table is the store.
+  std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.
+  std::string api_folder;               // "": see StateFolder().
+  std::optional<EtcdConfig> etcd{};
   rules::SourceText own_rules;           // This file, for its `rules` and `attributes`.
   std::size_t loops = 0;                 // 0: one per core.
   std::size_t connections = 10'000;      // Open at once, over all listeners.

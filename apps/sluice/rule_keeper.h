@@ -2,12 +2,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sluice/result.h"
 
 #include "daemon_config.h"
+#include "etcd_keeper.h"
 #include "file_follower.h"
 #include "frontend/http/rule_book.h"
 #include "net/event_loop.h"
@@ -16,6 +19,7 @@
 #include "sources/api_rules.h"
 #include "sources/file_source.h"
 #include "sources/rule_reloader.h"
+#include "telemetry/registry.h"
 
 namespace sluice::app {
 
@@ -43,12 +47,15 @@ class RuleKeeper final : public frontend::http::RuleBook {
     return reloader_.running();
   }
   [[nodiscard]] std::string TextOf(const rules::Rule& rule) const override;
-  [[nodiscard]] tl::expected<void, frontend::http::RuleRefusal> Put(std::string_view id,
-                                                                    std::string_view body) override;
-  [[nodiscard]] tl::expected<void, frontend::http::RuleRefusal> Delete(
-      std::string_view id) override;
+  [[nodiscard]] frontend::http::Scope ScopeOf(const rules::Rule& rule) const override;
+  void Put(std::string_view id, std::string_view body, OnDone on_done) override;
+  void Delete(std::string_view id, OnDone on_done) override;
+
+  // nullptr where no rules come from etcd.
+  [[nodiscard]] const telemetry::Source* etcd_metrics() const { return etcd_.get(); }
 
  private:
+  using Scope = frontend::http::Scope;
   using RuleRefusal = frontend::http::RuleRefusal;
 
   RuleKeeper(net::EventLoop& loop, service::LimiterService& service,
@@ -61,6 +68,18 @@ class RuleKeeper final : public frontend::http::RuleBook {
   [[nodiscard]] tl::expected<void, RuleRefusal> Change(
       std::string_view why, const sources::ApiRules::Documents& documents,
       const std::function<Result<void>()>& keep);
+  // The running sources but the API's, with `texts` for etcd's.
+  [[nodiscard]] std::vector<rules::SourceText> WithEtcd(std::vector<rules::SourceText> texts) const;
+  [[nodiscard]] sources::RuleReloader::Outcome LoadFirstWithEtcd();
+  void OnEtcdChanged();
+  // Why etcd's rules must not become `next`; none if they may.
+  [[nodiscard]] std::optional<RuleRefusal> RefusalOf(const sources::EtcdDocuments& next,
+                                                     std::string_view changed) const;
+  void PutInEtcd(const std::string& id, const std::string& body, OnDone on_done);
+  void DeleteInEtcd(const std::string& id, OnDone on_done);
+  void OnEtcdWritten(const std::string& id,
+                     const tl::expected<void, sources::EtcdRules::WriteFailure>& written,
+                     const OnDone& on_done);
   void Report(std::string_view why, sources::RuleReloader::Outcome outcome);
 
   net::EventLoop& loop_;
@@ -69,6 +88,10 @@ class RuleKeeper final : public frontend::http::RuleBook {
   sources::FileSource files_;
   sources::ApiRules api_;
   sources::RuleReloader reloader_;
+  std::unique_ptr<EtcdKeeper> etcd_;              // nullptr: no rules come from there.
+  std::vector<rules::SourceText> etcd_in_force_;  // Its sources, as they run.
+  bool etcd_waits_ = false;                       // What it holds now does not load.
+  bool loaded_ = false;
   std::unique_ptr<FileFollower> follower_;
 };
 

@@ -1,10 +1,14 @@
 #include "frontend/http/config_handler.h"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "frontend/http/errand.h"
 #include "frontend/http/problem.h"
 #include "rules/mode_overrides.h"
 #include "wire/http1_response.h"
@@ -16,7 +20,6 @@ namespace sluice::frontend::http {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
-constexpr std::string_view kScope = "node";  // What is changed here counts on this node alone.
 
 // Of the text of a rule: FNV-1a, 64 bits. It tells versions of one rule apart, and keeps no
 // secret.
@@ -61,6 +64,7 @@ void AppendSummary(const AdminDesk& desk, const rules::Rule& rule, wire::JsonWri
   json.Name("mode").Text(rules::NameOf(mode));
   json.Name("configured_mode").Text(rules::NameOf(rule.mode));
   json.Name("source").Text(rule.source);
+  json.Name("scope").Text(NameOf(desk.rules.ScopeOf(rule)));
   json.Name("algorithm").Text(core::NameOf(rule.quota.algorithm));
   json.Name("key_pattern").Text(rule.key_pattern);
 }
@@ -71,7 +75,6 @@ void AnswerRule(int status, const AdminDesk& desk, const rules::Rule& rule, std:
   wire::JsonWriter json(body);
   json.BeginObject();
   AppendSummary(desk, rule, json);
-  json.Name("scope").Text(kScope);
   json.Name("rule").Raw(text);
   json.EndObject();
   exchange.AnswerText(status, kJson, body);
@@ -108,23 +111,8 @@ void AnswerRefusal(const RuleRefusal& refusal, Exchange& exchange) {
   exchange.AnswerText(refusal.status, kProblemType, body);
 }
 
-void PutRule(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
-             Exchange& exchange) {
-  if (const auto put = desk.rules.Put(id, request.body); !put) {
-    AnswerRefusal(put.error(), exchange);
-    return;
-  }
-  const auto set = desk.rules.rules();
-  const rules::Rule& rule = *set->Find(id);
-  AnswerRule(200, desk, rule, desk.rules.TextOf(rule), exchange);
-}
-
-void DeleteRule(std::string_view id, const AdminDesk& desk, Exchange& exchange) {
-  if (const auto deleted = desk.rules.Delete(id); !deleted) {
-    AnswerRefusal(deleted.error(), exchange);
-    return;
-  }
-  // A file's rule of the same id is in force again.
+void AnswerDeleted(std::string_view id, Scope scope, const AdminDesk& desk, Exchange& exchange) {
+  // Another source's rule of the same id is in force again.
   const auto set = desk.rules.rules();
   const rules::Rule* const left = set->Find(id);
   if (left == nullptr) {
@@ -137,13 +125,50 @@ void DeleteRule(std::string_view id, const AdminDesk& desk, Exchange& exchange) 
   json.BeginObject();
   json.Name("rule_id").Text(id);
   json.Name("status").Text("deleted");
-  json.Name("scope").Text(kScope);
+  json.Name("scope").Text(NameOf(scope));
   if (left != nullptr) {
     json.Name("in_force").Text(left->source);
   }
   json.EndObject();
   exchange.AnswerText(200, kJson, body);
 }
+
+// A change of one rule: done when whoever keeps the rules has it.
+class RuleErrand final : public Errand {
+ public:
+  // `body` none: the rule is to be deleted.
+  RuleErrand(const AdminDesk& desk, std::string_view id, std::optional<std::string_view> body,
+             Exchange& exchange)
+      : desk_(desk), id_(id), body_(body), exchange_(exchange) {}
+
+  void Start() override {
+    auto done = [this](tl::expected<Scope, RuleRefusal> result) { OnDone(result); };
+    if (body_) {
+      desk_.rules.Put(id_, *body_, std::move(done));
+    } else {
+      desk_.rules.Delete(id_, std::move(done));
+    }
+  }
+
+ private:
+  void OnDone(const tl::expected<Scope, RuleRefusal>& result) {
+    if (!result) {
+      AnswerRefusal(result.error(), exchange_);
+    } else if (!body_) {
+      AnswerDeleted(id_, *result, desk_, exchange_);
+    } else if (const auto set = desk_.rules.rules(); const auto* const rule = set->Find(id_)) {
+      AnswerRule(200, desk_, *rule, desk_.rules.TextOf(*rule), exchange_);
+    } else {
+      AnswerNoSuchRule(exchange_);  // Somebody has deleted it since.
+    }
+    exchange_.OnErrandDone();
+  }
+
+  const AdminDesk& desk_;
+  const std::string id_;
+  const std::optional<std::string_view> body_;  // Good during Start().
+  Exchange& exchange_;
+};
 
 }  // namespace
 
@@ -152,7 +177,6 @@ void HandleRules(const AdminDesk& desk, Exchange& exchange) {
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
-  json.Name("scope").Text(kScope);
   json.Name("kill_switch").Truth(desk.modes.modes().all.has_value());
   json.Name("rules").BeginArray();
   for (const rules::Rule& rule : set->rules()) {
@@ -185,11 +209,9 @@ void HandleRule(const wire::Http1Request& request, std::string_view id, const Ad
       AnswerRule(200, desk, *rule, text, exchange);
     }
   } else if (Holds(request, tag, exchange)) {
-    if (request.method == wire::HttpMethod::kPut) {
-      PutRule(request, id, desk, exchange);
-    } else {
-      DeleteRule(id, desk, exchange);
-    }
+    const bool put = request.method == wire::HttpMethod::kPut;
+    exchange.Send(std::make_unique<RuleErrand>(
+        desk, id, put ? std::optional(request.body) : std::nullopt, exchange));
   }
 }
 

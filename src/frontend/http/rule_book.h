@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,9 +23,19 @@ struct RuleRefusal {
   std::vector<Error> errors;  // What `sluice validate` would say; places in the body have no file.
 };
 
+// Whom a change concerns: this node alone, or all that follow the same source.
+enum class Scope : std::uint8_t { kNode, kFleet };
+
+[[nodiscard]] constexpr std::string_view NameOf(Scope scope) {
+  return scope == Scope::kFleet ? "fleet" : "node";
+}
+
 // The rules in force, as operators see and change them over the API. One thread.
 class RuleBook {
  public:
+  // Whom it concerned, or why nothing has changed. Once, during the verb or later.
+  using OnDone = std::function<void(tl::expected<Scope, RuleRefusal>)>;
+
   RuleBook() = default;
   RuleBook(const RuleBook&) = delete;
   RuleBook& operator=(const RuleBook&) = delete;
@@ -33,13 +45,15 @@ class RuleBook {
   [[nodiscard]] virtual std::shared_ptr<const rules::RuleSet> rules() const = 0;
   // The rule as its source has it, as JSON; `rule` is one of rules().
   [[nodiscard]] virtual std::string TextOf(const rules::Rule& rule) const = 0;
+  // Whom a rule concerns, going by its source.
+  [[nodiscard]] virtual Scope ScopeOf(const rules::Rule& rule) const = 0;
 
-  // Puts the API's rule `id` in force and keeps it. `body` is the rule's JSON. On return it
-  // decides every request from now on.
-  [[nodiscard]] virtual tl::expected<void, RuleRefusal> Put(std::string_view id,
-                                                            std::string_view body) = 0;
-  // Takes the API's rule `id` away; one of that id in a file is in force again.
-  [[nodiscard]] virtual tl::expected<void, RuleRefusal> Delete(std::string_view id) = 0;
+  // Puts the API's rule `id` in force and keeps it, on this node or, where there is a source that
+  // all nodes follow, there. `body` is the rule's JSON, needed during this only. When it is done,
+  // the rule decides every request from then on.
+  virtual void Put(std::string_view id, std::string_view body, OnDone on_done) = 0;
+  // Takes away the rule `id` that came this way; another source's of that id is in force again.
+  virtual void Delete(std::string_view id, OnDone on_done) = 0;
 };
 
 }  // namespace sluice::frontend::http

@@ -224,6 +224,36 @@ TEST(DaemonConfigTest, ReadsWhereRedisIs) {
             std::chrono::milliseconds(10));
 }
 
+TEST(DaemonConfigTest, ReadsWhereEtcdIs) {
+  const DaemonConfig config = Read(R"(
+rule_sources:
+  - etcd: {endpoints: ["http://etcd-1:2379", "etcd-2", "[::1]:99/"], prefix: /r/}
+)");
+  ASSERT_TRUE(config.etcd.has_value());
+  EXPECT_THAT(config.etcd->endpoints,
+              testing::ElementsAre("etcd-1:2379", "etcd-2:2379", "[::1]:99"));
+  EXPECT_EQ(config.etcd->prefix, "/r/");
+  EXPECT_FALSE(config.etcd->uses_tls);
+  const DaemonConfig secure = Read("rule_sources: [{etcd: {endpoints: ['https://e:1']}}]");
+  EXPECT_TRUE(secure.etcd->uses_tls);
+  EXPECT_EQ(secure.etcd->prefix, "/ratelimit/rules/");
+}
+
+TEST(DaemonConfigTest, SaysWhatEtcdWants) {
+  const auto errors = [](const std::string& etcd) {
+    return ErrorsOf("rule_sources: [{etcd: " + etcd + "}]");
+  };
+  EXPECT_THAT(errors("{}"), HasSubstr("etcd wants endpoints"));
+  EXPECT_THAT(errors("{endpoints: ['http://a/b']}"), HasSubstr("write http://HOST:2379"));
+  EXPECT_THAT(errors("{endpoints: ['http://a', 'https://b']}"), HasSubstr("of one cluster"));
+  EXPECT_THAT(errors("{endpoints: [a], prefix: ''}"), HasSubstr("prefix is empty"));
+  EXPECT_THAT(errors("{endpoints: ['http://a'], tls: {ca: x}}"), HasSubstr("write https://"));
+  EXPECT_THAT(errors("{endpoints: ['https://a'], tls: {ca: /nowhere}}"), HasSubstr("/nowhere"));
+  EXPECT_THAT(errors("{endpoints: [a], auth: {username: u}}"), HasSubstr("a password_file"));
+  EXPECT_THAT(ErrorsOf("rule_sources: [{etcd: {endpoints: [a]}}, {etcd: {endpoints: [b]}}]"),
+              HasSubstr("one etcd cluster"));
+}
+
 TEST(DaemonConfigTest, TellsAConfigurationFromAFileOfRules) {
   EXPECT_TRUE(LooksLikeDaemonConfig("listeners: []\nrules: []\n"));
   EXPECT_FALSE(LooksLikeDaemonConfig("rules: []\nattributes: {}\n"));

@@ -1,0 +1,152 @@
+#include "etcd_config.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "config_fields.h"
+#include "files.h"
+#include "net/dial.h"
+#include "net/tls_context.h"
+#include "rules/value_reader.h"
+
+namespace sluice::app {
+
+namespace {
+
+using rules::Reporter;
+using rules::YamlNode;
+
+constexpr std::array<std::string_view, 4> kEtcdFields{"endpoints", "prefix", "tls", "auth"};
+constexpr std::array<std::string_view, 3> kEtcdTlsFields{"ca", "cert", "key"};
+constexpr std::array<std::string_view, 2> kEtcdAuthFields{"username", "password_file"};
+constexpr std::string_view kDefaultPort = "2379";
+
+// "http://host:2379", "https://host:2379" or "host:2379", which goes by whether there is `tls`.
+void ReadEndpoint(const YamlNode& node, Reporter& report, EtcdConfig& etcd,
+                  std::optional<bool>& scheme) {
+  const auto text = rules::ReadText(node, "endpoints", report);
+  if (!text) {
+    return;
+  }
+  std::string_view rest = *text;
+  std::optional<bool> secure;
+  for (const std::string_view known : {"http://", "https://"}) {
+    if (rest.starts_with(known)) {
+      rest.remove_prefix(known.size());
+      secure = known == "https://";
+    }
+  }
+  if (rest.ends_with('/')) {
+    rest.remove_suffix(1);
+  }
+  const auto target = net::ParseDialTarget(rest, kDefaultPort);
+  if (rest.empty() || rest.find('/') != std::string_view::npos || !target) {
+    report.Fail(node, "endpoints: " + *text + " is no endpoint: write http://HOST:2379");
+  } else if (secure && scheme && secure != scheme) {
+    report.Fail(node, "endpoints: some are https and some http: they are of one cluster");
+  } else {
+    scheme = secure ? secure : scheme;
+    etcd.endpoints.push_back(target->Text());
+  }
+}
+
+Result<std::optional<net::PemFile>> ReadPem(const std::string& path) {
+  if (path.empty()) {
+    return std::nullopt;
+  }
+  auto text = ReadFile(path);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  return net::PemFile{.path = path, .text = *std::move(text)};
+}
+
+}  // namespace
+
+EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
+  EtcdConfig etcd;
+  std::optional<bool> scheme;
+  const auto read_path = [&](const YamlNode& value, std::string_view field, std::string& into) {
+    if (const auto text = rules::ReadText(value, field, report); text && !text->empty()) {
+      into = (folder / *text).string();
+    }
+  };
+  bool has_tls = false;
+  EachField(node, "etcd", kEtcdFields, report, [&](std::string_view field, const YamlNode& value) {
+    if (field == "endpoints") {
+      EachItem(value, field, report,
+               [&](const YamlNode& item) { ReadEndpoint(item, report, etcd, scheme); });
+    } else if (field == "prefix") {
+      etcd.prefix = rules::ReadText(value, field, report).value_or("");
+      if (etcd.prefix.empty()) {
+        report.Fail(value, "prefix is empty: every key of the cluster would be a rule");
+      }
+    } else if (field == "tls") {
+      has_tls = true;
+      EachField(
+          value, "tls", kEtcdTlsFields, report, [&](std::string_view name, const YamlNode& file) {
+            read_path(file, name, name == "ca" ? etcd.ca : name == "cert" ? etcd.cert : etcd.key);
+          });
+    } else {
+      EachField(value, "auth", kEtcdAuthFields, report,
+                [&](std::string_view name, const YamlNode& item) {
+                  if (name == "username") {
+                    etcd.username = rules::ReadText(item, name, report).value_or("");
+                  } else {
+                    read_path(item, name, etcd.password_file);
+                  }
+                });
+      if (etcd.username.empty() || etcd.password_file.empty()) {
+        report.Fail(value, "auth wants a username and a password_file");
+      } else if (const auto password = ReadFile(etcd.password_file); !password) {
+        report.Fail(value, password.error().Text());
+      }
+    }
+  });
+  if (etcd.endpoints.empty()) {
+    report.Fail(node, "etcd wants endpoints: write endpoints: [http://127.0.0.1:2379]");
+  }
+  etcd.uses_tls = scheme.value_or(has_tls);
+  if (has_tls && !etcd.uses_tls) {
+    report.Fail(node, "etcd has tls, and its endpoints are http: write https://");
+  }
+  if (etcd.uses_tls) {
+    if (const auto loaded = SettingsOf(etcd); !loaded) {
+      report.Fail(node, loaded.error().Text());
+    }
+  }
+  return etcd;
+}
+
+Result<sources::EtcdSettings> SettingsOf(const EtcdConfig& etcd) {
+  sources::EtcdSettings settings{
+      .prefix = etcd.prefix, .username = etcd.username, .password_file = etcd.password_file};
+  for (const std::string& endpoint : etcd.endpoints) {
+    if (auto target = net::ParseDialTarget(endpoint, kDefaultPort); target) {
+      settings.endpoints.push_back(*std::move(target));
+    }
+  }
+  if (etcd.uses_tls) {
+    auto ca = ReadPem(etcd.ca);
+    auto certificate = ReadPem(etcd.cert);
+    auto key = ReadPem(etcd.key);
+    for (const auto* file : {&ca, &certificate, &key}) {
+      if (!*file) {
+        return tl::unexpected(file->error());
+      }
+    }
+    auto tls = net::TlsContext::Client({.ca = *std::move(ca),
+                                        .certificate = *std::move(certificate),
+                                        .key = *std::move(key),
+                                        .protocols = {"http/1.1"}});
+    if (!tls) {
+      return tl::unexpected(tls.error());
+    }
+    settings.tls = *std::move(tls);
+  }
+  return settings;
+}
+
+}  // namespace sluice::app

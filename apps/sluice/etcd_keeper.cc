@@ -1,0 +1,127 @@
+#include "etcd_keeper.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "files.h"
+#include "sources/api_rules.h"
+#include "sources/durable_file.h"
+#include "sources/etcd_copy.h"
+
+namespace sluice::app {
+
+EtcdKeeper::EtcdKeeper(net::EventLoop& loop, std::string prefix, std::string copy_file)
+    : loop_(loop), prefix_(std::move(prefix)), copy_file_(std::move(copy_file)) {}
+
+Result<std::unique_ptr<EtcdKeeper>> EtcdKeeper::Create(net::EventLoop& loop,
+                                                       const EtcdConfig& config,
+                                                       std::string copy_file,
+                                                       std::function<void()> on_change) {
+  auto settings = SettingsOf(config);
+  if (!settings) {
+    return tl::unexpected(settings.error());
+  }
+  std::unique_ptr<EtcdKeeper> made(new EtcdKeeper(loop, config.prefix, std::move(copy_file)));
+  sources::EtcdSnapshot last;
+  std::error_code error;
+  if (!made->copy_file_.empty() && std::filesystem::exists(made->copy_file_, error)) {
+    const auto text = ReadFile(made->copy_file_);
+    auto read = text ? sources::ReadCopy(*text) : tl::make_unexpected(text.error());
+    if (read) {
+      last = *std::move(read);
+    } else {
+      spdlog::error("{}: {}: it is passed over", made->copy_file_, read.error().Text());
+    }
+  }
+  made->copied_ = last.documents;
+  made->rules_ = std::make_unique<sources::EtcdRules>(
+      loop, *std::move(settings), std::move(last),
+      sources::EtcdRules::Events{
+          .on_documents = std::move(on_change),
+          .on_state = [keeper = made.get()](sources::EtcdRules::State state,
+                                            std::string_view why) { keeper->OnState(state, why); },
+      });
+  return made;
+}
+
+void EtcdKeeper::Start(Duration patience) {
+  rules_->Start();
+  bool waits = true;
+  net::Timer late([&] { waits = false; });
+  loop_.ArmAfter(late, patience, net::TimerPrecision::kExact);
+  while (waits && !rules_->answered()) {
+    loop_.RunOne();
+  }
+  if (!rules_->answered()) {
+    spdlog::warn("etcd has not answered: starting with the {} rules of its last visit",
+                 copied_.size());
+  }
+}
+
+std::string EtcdKeeper::NameOf(std::string_view id) const {
+  return "etcd:" + prefix_ + std::string(id);
+}
+
+std::vector<rules::SourceText> EtcdKeeper::Sources(const sources::EtcdDocuments& documents,
+                                                   rules::Findings& findings) const {
+  std::vector<rules::SourceText> texts;
+  texts.reserve(documents.size());
+  for (const auto& [id, document] : documents) {
+    rules::Findings own;
+    if (!sources::IsRuleId(id)) {
+      own.errors.push_back({.message = "what follows the prefix is a rule's id: 1 to 64 of A-Z a-z "
+                                       "0-9 . _ -",
+                            .place = {}});
+    } else {
+      texts.push_back({.name = NameOf(id), .text = sources::RuleDocument(id, document.text, own)});
+    }
+    for (Error& error : own.errors) {
+      error.place.file = NameOf(id);
+      findings.errors.push_back(std::move(error));
+    }
+  }
+  return texts;
+}
+
+void EtcdKeeper::KeepCopy() {
+  if (copy_file_.empty()) {
+    return;
+  }
+  if (const auto kept = sources::WriteDurably(copy_file_, sources::WriteCopy(rules_->snapshot()));
+      !kept) {
+    spdlog::error("no copy of etcd's rules is kept: {}", kept.error().Text());
+  }
+}
+
+void EtcdKeeper::OnState(sources::EtcdRules::State state, std::string_view why) {
+  using State = sources::EtcdRules::State;
+  following_.store(state != State::kAway, std::memory_order_relaxed);
+  switch (state) {
+    case State::kFollowing:
+      spdlog::info("following the rules in etcd at {}", why);
+      return;
+    case State::kAway:
+      lost_connections_.fetch_add(1, std::memory_order_relaxed);
+      spdlog::warn("etcd is away, its rules stay as they are: {}", why);
+      return;
+    case State::kLost:
+      spdlog::error("{}", why);
+      return;
+  }
+}
+
+void EtcdKeeper::Write(telemetry::Exposition& out) const {
+  using telemetry::Exposition;
+  out.Family("sluice_etcd_up", "1 while this node follows the rules in etcd.",
+             Exposition::Type::kGauge);
+  out.Sample("sluice_etcd_up", {},
+             std::uint64_t{following_.load(std::memory_order_relaxed) ? 1U : 0U});
+  out.Family("sluice_etcd_losses_total", "How often etcd went out of reach.",
+             Exposition::Type::kCounter);
+  out.Sample("sluice_etcd_losses_total", {}, lost_connections_.load(std::memory_order_relaxed));
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/result.h"
+#include "sluice/time.h"
+
+#include "net/dial.h"
+#include "net/event_loop.h"
+#include "net/http_stream.h"
+#include "net/tls_context.h"
+#include "sources/etcd_messages.h"
+
+namespace sluice::sources {
+
+struct EtcdSettings {
+  std::vector<net::DialTarget> endpoints{};      // Any of them will do; not empty.
+  std::string prefix = "/ratelimit/rules/";      // A rule's key is this and its id.
+  std::shared_ptr<const net::TlsContext> tls{};  // nullptr: none.
+  std::string username{};                        // "": etcd asks for nobody.
+  std::string password_file{};  // Read at every login, so that passwords can be changed.
+  Duration timeout = std::chrono::seconds(3);                // Of one call.
+  Duration audit_interval = std::chrono::seconds(10);        // Between looks behind the watch.
+  Duration shortest_pause = std::chrono::milliseconds(100);  // Before a new attempt; doubles
+  Duration longest_pause = std::chrono::seconds(2);          // up to this.
+  Duration settle = std::chrono::milliseconds(20);           // So many changes are one.
+};
+
+// What etcd holds under a prefix, by what follows it: rule ids, if all is as it should be.
+struct EtcdDocument {
+  std::string text;
+  std::int64_t mod_revision = 0;
+};
+using EtcdDocuments = std::map<std::string, EtcdDocument, std::less<>>;
+
+// That, and which state of which cluster it is of.
+struct EtcdSnapshot {
+  std::string cluster;
+  std::int64_t revision = 0;  // 0: etcd has never been seen.
+  EtcdDocuments documents;
+};
+
+// Follows the rules that an etcd cluster holds, and writes them there.
+//
+// It reads all of them, then watches from the next revision on. Whatever goes wrong (the cluster
+// away, the watch lost or compacted, the cluster set up anew from a backup), it begins again with
+// reading all, at another endpoint; meanwhile what was read last stands. A watch that has died
+// without a word, as behind a firewall that forgot it, is found by an audit: now and then it asks
+// which key is the newest and how many there are.
+//
+// A cluster that has lost its data holds no rules, and must not lift every limit: where it is back
+// at an earlier revision and the prefix is empty, what was read last stands until a rule is written
+// there.
+//
+// One thread, the loop's.
+class EtcdRules {
+ public:
+  enum class State : std::uint8_t {
+    kFollowing,  // All was read, and the watch goes on from there.
+    kAway,       // No endpoint answers as it should.
+    kLost,       // It follows a cluster that has lost its rules: those of before stand.
+  };
+  struct Events {
+    std::function<void()> on_documents;  // documents() are others than before.
+    std::function<void(State, std::string_view why)> on_state;  // Changes of it.
+  };
+
+  // `last` is what was read before the last restart. `loop` outlives it.
+  EtcdRules(net::EventLoop& loop, EtcdSettings settings, EtcdSnapshot last, Events events);
+  ~EtcdRules();
+  EtcdRules(const EtcdRules&) = delete;
+  EtcdRules& operator=(const EtcdRules&) = delete;
+
+  void Start();
+
+  [[nodiscard]] const EtcdSnapshot& snapshot() const { return snapshot_; }
+  [[nodiscard]] const EtcdDocuments& documents() const { return snapshot_.documents; }
+  [[nodiscard]] State state() const { return state_; }
+  // Whether etcd has said yet what it holds.
+  [[nodiscard]] bool answered() const { return answered_; }
+
+  struct WriteFailure {
+    enum class Kind : std::uint8_t {
+      kChanged,  // Somebody else has written this rule since documents() were read.
+      kRefused,  // It was not written.
+      kUnknown,  // It may have been written: no answer came.
+    };
+    Kind kind;
+    std::string why;
+  };
+  using OnWritten = std::function<void(tl::expected<void, WriteFailure>)>;
+  // Writes (erases) rule `id`, if it is still as documents() have it. Where that succeeds,
+  // documents() have it before `on_written` is called, and on_documents was called if they are
+  // others for it. It is called once, during this or later; nobody is told once this is destroyed.
+  void Put(const std::string& id, const std::string& text, OnWritten on_written);
+  void Erase(const std::string& id, OnWritten on_written);
+
+ private:
+  struct Write;
+  using OnReply = std::function<void(tl::expected<std::string, net::HttpStream::Failure>)>;
+
+  [[nodiscard]] net::HttpStream::Call CallTo(std::size_t endpoint, std::string_view path,
+                                             std::string body, const std::string& token) const;
+  // Asks once, and gives the body of an answer of 200.
+  [[nodiscard]] std::shared_ptr<net::HttpStream> Ask(net::HttpStream::Call call, OnReply on_reply);
+  // Gives a token, "" where there are no users; then `stream` is what it waits for.
+  void LogIn(std::size_t endpoint, std::shared_ptr<net::HttpStream>& stream,
+             std::function<void(tl::expected<std::string, net::HttpStream::Failure>)> on_token);
+
+  void BeginSession();
+  void OnRange(tl::expected<std::string, net::HttpStream::Failure> reply);
+  void BeginWatch(std::int64_t from);
+  void OnWatchPiece(int status, std::string_view piece);
+  // False: the session is over.
+  bool OnWatchLine(std::string_view line);
+  void FollowAfterLoss();
+  void BeginAudit();
+  void OnAudit(tl::expected<std::string, net::HttpStream::Failure> reply);
+  void EndSession(std::string_view why);
+  void SetState(State state, std::string_view why);
+  void Tell();
+
+  [[nodiscard]] std::int64_t RevisionOf(const std::string& id) const;
+  void BeginWrite(std::unique_ptr<Write> write);
+  void SendWrite(Write& write);
+  void OnWriteReply(Write& write, tl::expected<std::string, net::HttpStream::Failure> reply);
+  void EndWrite(Write& write, tl::expected<void, WriteFailure> result);
+
+  net::EventLoop& loop_;
+  const EtcdSettings settings_;
+  const Events events_;
+  EtcdSnapshot snapshot_;
+  State state_ = State::kAway;
+  bool told_state_ = false;
+  bool answered_ = false;
+
+  std::size_t endpoint_ = 0;
+  std::string token_;
+  std::string session_cluster_;  // The id of the cluster that answers.
+  std::string line_;             // Of the watch, not whole yet.
+  Duration pause_;
+  std::shared_ptr<net::HttpStream> asking_;  // The login and the reading of all.
+  std::shared_ptr<net::HttpStream> watch_;
+  std::shared_ptr<net::HttpStream> audit_;
+  net::Timer retry_;
+  net::Timer audit_due_;
+  net::Timer settled_;
+  bool settling_ = false;
+  std::map<const Write*, std::unique_ptr<Write>> writes_;
+};
+
+}  // namespace sluice::sources
