@@ -11,6 +11,7 @@
 #include "frontend/http/hold_handler.h"
 #include "frontend/http/key_handler.h"
 #include "frontend/http/mode_handler.h"
+#include "frontend/http/openapi.h"
 #include "frontend/http/problem.h"
 #include "frontend/http/proxy_handler.h"
 #include "frontend/http/shadow_handler.h"
@@ -113,6 +114,12 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
   if (!Admits(request, exchange)) {
     return;
   }
+  if (request.path == "/openapi.json") {
+    if (AllowsGet(request, exchange)) {
+      exchange.AnswerText(200, "application/json", kOpenApi);
+    }
+    return;
+  }
   if (request.path == kBatchPath && settings_.role == Role::kCheck) {
     if (AllowsPost(request, exchange)) {
       HandleBatch(request, service_, exchange);
@@ -158,7 +165,8 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
   }
   NotFound(
       "paths here: /v1/ratelimit/check, /v1/ratelimit/batch, /v1/ratelimit/release, "
-      "/v1/ratelimit/renew, /v1/ratelimit/status/{user_id}, /v1/check/http, /healthz, /readyz",
+      "/v1/ratelimit/renew, /v1/ratelimit/status/{user_id}, /v1/check/http, "
+      "/openapi.json, /healthz, /readyz",
       exchange);
 }
 
@@ -173,7 +181,8 @@ void Router::RouteAdmin(const wire::Http1Request& request, Exchange& exchange) c
     return;
   }
   NotFound(
-      "paths on the admin listener: /metrics, /healthz, /readyz, /v1/ratelimit/config, "
+      "paths on the admin listener: /metrics, /healthz, /readyz, /openapi.json, "
+      "/v1/ratelimit/config, "
       "/v1/ratelimit/mode/{rule_id}, /v1/ratelimit/kill-switch, "
       "/v1/ratelimit/shadow-report, /v1/ratelimit/reset, "
       "/v1/ratelimit/refund",

@@ -13,7 +13,7 @@ namespace sluice::frontend::http {
 
 // Which handler a request belongs to:
 //
-//   both      GET  /healthz, /readyz
+//   both      GET  /healthz, /readyz, /openapi.json
 //   check     POST /v1/ratelimit/check, GET /v1/ratelimit/status[/{user_id}]
 //             POST /v1/ratelimit/batch, release, renew
 //             any method /v1/check/http[/...]
