@@ -15,6 +15,7 @@
 #include "core/bucket.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window_counter.h"
+#include "core/tally.h"
 #include "core/throttle.h"
 #include "exit_code.h"
 #include "store/list_kind.h"
@@ -208,7 +209,8 @@ class Dump final : public WholeKeys {
                              {"key", fmt::format("{:016x}{:016x}", image.high, image.low)},
                              {"expires_in_s", std::int64_t{image.expiry} - now / 1'000'000'000},
                              {"heat", image.heat}};
-    switch (AlgorithmOf(image)) {
+    const bool is_tally = AlgorithmOf(image) == core::kTally;  // Has the state of a fixed window.
+    switch (is_tally ? Algorithm::kFixedWindow : AlgorithmOf(image)) {
       case Algorithm::kTokenBucket:
       case Algorithm::kGcra:
       case Algorithm::kLeakyBucket: {

@@ -13,9 +13,9 @@ namespace sluice::redis {
 
 namespace {
 
-// throttle has no script: its door keeps its state in the table.
+// What no rule may name has no script: throttle, tally.
 bool IsSupported(const core::Quota& quota) {
-  return quota.algorithm != core::Algorithm::kThrottle;
+  return static_cast<int>(quota.algorithm) < core::kAlgorithmCount;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/bucket.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window_counter.h"
+#include "core/tally.h"
 #include "core/throttle.h"
 #include "store/check_steps.h"
 #include "store/draft.h"
@@ -113,7 +114,8 @@ void Answer(CheckAnswer& answer, const Decision& decision, const Check& check) {
 
 // Judges by one algorithm. Flat, with the algorithm's steps as part of it: so a bucket's
 // answer and state stay in registers instead of being handed on through memory.
-template <class Core>
+// `kAlgorithm` is the quota's, or of several that are alike any.
+template <class Core, Algorithm kAlgorithm>
 [[gnu::flatten]] void DecideAs(TableCore& core, const Turn& turn, const CheckCall& call,
                                const Fingerprint& key) {
   const Check& check = call.checks[0];
@@ -131,7 +133,7 @@ template <class Core>
     Warm(*slot);  // Also by a denial: a key that is out of quota must not be forgotten.
     const auto outcome = Core::Check(check.quota, state, turn.now, check.cost);
     Answer(answer, outcome.decision, check);
-    if (outcome.decision.allowed && check.cost.units > 0) {
+    if ((outcome.decision.allowed || core::ChargesDenials(kAlgorithm)) && check.cost.units > 0) {
       Write(core, turn, *slot, outcome.on_allow, Core::Expiry(check.quota, outcome.on_allow));
       Charged(turn, check, answer);
     }
@@ -146,17 +148,22 @@ void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const F
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
-      return DecideAs<core::Bucket<TableTimeline>>(core, turn, call, key);
+      return DecideAs<core::Bucket<TableTimeline>, Algorithm::kGcra>(core, turn, call, key);
     case Algorithm::kThrottle:
-      return DecideAs<core::Throttle<TableTimeline>>(core, turn, call, key);
+      return DecideAs<core::Throttle<TableTimeline>, Algorithm::kThrottle>(core, turn, call, key);
     case Algorithm::kFixedWindow:
-      return DecideAs<core::FixedWindow<TableTimeline>>(core, turn, call, key);
+      return DecideAs<core::FixedWindow<TableTimeline>, Algorithm::kFixedWindow>(core, turn, call,
+                                                                                 key);
     case Algorithm::kSlidingWindowCounter:
-      return DecideAs<core::SlidingWindowCounter<TableTimeline>>(core, turn, call, key);
+      return DecideAs<core::SlidingWindowCounter<TableTimeline>, Algorithm::kSlidingWindowCounter>(
+          core, turn, call, key);
     case Algorithm::kConcurrency:
     case Algorithm::kSlidingWindowLog:
     case Algorithm::kSlidingWindow:
       break;
+  }
+  if (call.checks[0].quota.algorithm == core::kTally) {
+    return DecideAs<core::Tally<TableTimeline>, core::kTally>(core, turn, call, key);
   }
   SLUICE_ASSERT(false);  // Has entries: not plain.
 }

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/assert.h"
+#include "core/tally.h"
 #include "store/hold_list.h"
 #include "store/list_kind.h"
 
@@ -47,6 +48,9 @@ bool WantsSlot(const Check& check) {
   const core::Quota& quota = check.quota;
   if (core::IsBucket(quota.algorithm) && quota.rate == 0) {
     return false;
+  }
+  if (core::ChargesDenials(quota.algorithm)) {
+    return check.cost.units > 0;
   }
   const bool held = quota.algorithm == core::Algorithm::kConcurrency;
   return check.cost.units > 0 && check.cost.units <= (held ? quota.ceiling : quota.limit);

@@ -9,6 +9,7 @@
 #include "core/sliding_window.h"
 #include "core/sliding_window_counter.h"
 #include "core/sliding_window_log.h"
+#include "core/tally.h"
 #include "core/throttle.h"
 #include "store/list_kind.h"
 
@@ -24,6 +25,7 @@ using FixedWindow = core::FixedWindow<TableTimeline>;
 using Counter = core::SlidingWindowCounter<TableTimeline>;
 using Log = core::SlidingWindowLog<TableTimeline>;
 using Sliding = core::SlidingWindow<TableTimeline>;
+using Tally = core::Tally<TableTimeline>;
 using Throttle = core::Throttle<TableTimeline>;
 
 // A State of 32 bytes is the slot's; one of 24 leaves room for the chain's ends.
@@ -73,6 +75,9 @@ RefundStep ListedRefund(const Quota& quota, const RawState& state, const EntryVi
 
 Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entries,
                 const TableNow& now, Cost cost) {
+  if (quota.algorithm == core::kTally) {
+    return Plain<Tally>(quota, state, now, cost);
+  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -97,6 +102,9 @@ Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entr
 
 Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& entries,
                    const TableNow& now, Cost cost) {
+  if (quota.algorithm == core::kTally) {
+    return Tally::Peek(quota, From<Tally::State>(state), now, cost).decision;
+  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -121,6 +129,9 @@ Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& e
 
 RefundStep JudgeRefund(const Quota& quota, const RawState& state, const EntryView& entries,
                        const TableNow& now, Units units) {
+  if (quota.algorithm == core::kTally) {
+    return {.state = Into(Tally::Refund(quota, From<Tally::State>(state), now, units), state)};
+  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -147,6 +158,9 @@ RefundStep JudgeRefund(const Quota& quota, const RawState& state, const EntryVie
 }
 
 TableInstant ExpiryOf(const Quota& quota, const RawState& state, const EntryView& entries) {
+  if (quota.algorithm == core::kTally) {
+    return Tally::Expiry(quota, From<Tally::State>(state));
+  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:

@@ -14,8 +14,6 @@ namespace sluice::store {
 
 namespace {
 
-constexpr std::uint8_t kMostKind = KindOf(core::Algorithm::kConcurrency);
-
 template <class Item>
 Item ItemAt(std::span<const std::byte> items, std::size_t i) {
   Item item;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/quota.h"
+#include "core/tally.h"
 #include "store/block.h"
 
 namespace sluice::store {
@@ -11,6 +12,9 @@ namespace sluice::store {
 [[nodiscard]] constexpr std::uint8_t KindOf(core::Algorithm algorithm) {
   return static_cast<std::uint8_t>(static_cast<std::uint8_t>(algorithm) + 1);
 }
+
+// The largest that a slot can have.
+inline constexpr std::uint8_t kMostKind = KindOf(core::kTally);
 
 // Which kind of block an algorithm's keys have; kFree if none.
 [[nodiscard]] constexpr BlockKind BlocksOf(std::uint8_t kind) {

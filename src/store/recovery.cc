@@ -150,7 +150,7 @@ Result<RecoveryReport> Recover(const TableParts& parts) {
         std::min<std::uint16_t>(slot.reach.load(std::memory_order_relaxed), kProbeBound - 1),
         std::memory_order_relaxed);
     if (slot.expiry.load(std::memory_order_relaxed) == 0 || slot.kind == 0 ||
-        slot.kind > KindOf(core::Algorithm::kConcurrency)) {
+        slot.kind > kMostKind) {
       Forget(slot);
       continue;
     }

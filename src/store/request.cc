@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "core/tally.h"
 #include "store/check_steps.h"
 #include "store/judge.h"
 
@@ -227,7 +228,8 @@ void Request::JudgeInto(std::size_t i) {
   }
   const Step step = draft.Judge(core_, turn_, check);
   answer.decision = step.decision;
-  if (!step.decision.allowed || check.cost.units == 0) {
+  const bool charged = step.decision.allowed || core::ChargesDenials(check.quota.algorithm);
+  if (!charged || check.cost.units == 0) {
     return;
   }
   if (!draft.TakeIn(core_, turn_, check, step)) {

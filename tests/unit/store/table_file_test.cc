@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/tally.h"
 #include "store/table.h"
 #include "support/manual_clock.h"
 #include "support/store_calls.h"
@@ -56,10 +57,16 @@ class TableFileTest : public ::testing::Test {
 };
 
 TEST_F(TableFileTest, TheNextProcessFindsEveryKeyAsItWas) {
-  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
-                                   Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
-                                   Algorithm::kTokenBucket,          Algorithm::kGcra,
-                                   Algorithm::kLeakyBucket,          Algorithm::kConcurrency};
+  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,
+                                   Algorithm::kSlidingWindowLog,
+                                   Algorithm::kSlidingWindowCounter,
+                                   Algorithm::kSlidingWindow,
+                                   Algorithm::kTokenBucket,
+                                   Algorithm::kGcra,
+                                   Algorithm::kLeakyBucket,
+                                   Algorithm::kConcurrency,
+                                   Algorithm::kThrottle,
+                                   core::kTally};
   {
     const auto table = Open();
     EXPECT_FALSE(table->resumed());

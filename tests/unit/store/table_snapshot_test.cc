@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/tally.h"
 #include "store/table.h"
 #include "store/table_snapshot_reader.h"
 #include "store/table_snapshot_writer.h"
@@ -29,10 +30,16 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::QuotaOf;
 
-constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
-                                 Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
-                                 Algorithm::kTokenBucket,          Algorithm::kGcra,
-                                 Algorithm::kLeakyBucket,          Algorithm::kConcurrency};
+constexpr std::array kAlgorithms{Algorithm::kFixedWindow,
+                                 Algorithm::kSlidingWindowLog,
+                                 Algorithm::kSlidingWindowCounter,
+                                 Algorithm::kSlidingWindow,
+                                 Algorithm::kTokenBucket,
+                                 Algorithm::kGcra,
+                                 Algorithm::kLeakyBucket,
+                                 Algorithm::kConcurrency,
+                                 Algorithm::kThrottle,
+                                 core::kTally};
 
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+#include "core/fixed_window.h"
+#include "core/outcome.h"
+#include "core/quota.h"
+#include "core/wide.h"
+
+// The fixed window of envoyproxy/ratelimit: every hit is counted, also the one that is denied.
+//
+// The problem: whoever moves from that service to this one wants the decisions that it made. There
+// a request adds its hits to the window's counter first (INCRBY) and is judged by the sum. So one
+// that overshoots uses up what was left of the window, and a counter may stand far above its
+// limit; a request of 0 hits is denied while it does.
+//
+// The idea: FixedWindow with a limit that nobody reaches does the counting, with all that is said
+// there of clocks and edges; only the judging differs:
+//
+//   after = used + cost;  allowed iff after <= limit
+//
+// Corner cases:
+// - `remaining` of a denial is what was left *before* it, so that who reports what was counted can
+//   tell the part of the cost that still fitted; after it nothing is left.
+// - `reset_after` is always the time to the window's end, 0 < reset_after <= window, also of a key
+//   never seen.
+// - A counter that would pass kMaxUnits stays where it is, which is above any limit.
+// - A denial is charged: what is stored is on_allow in either case (ChargesDenials()).
+// Among several
+//   checks that are all or nothing it is not, as nothing is.
+//
+// Source: envoyproxy/ratelimit, src/redis/fixed_cache_impl.go and src/limiter/base_limiter.go, by
+// their behaviour.
+namespace sluice::core {
+
+// Behind the algorithms that core/quota.h lists, as none of those who deal with rules ever meets
+// it: no rule may name it.
+inline constexpr Algorithm kTally = static_cast<Algorithm>(kAlgorithmCount + 1);
+
+// Whether a check that is denied is charged all the same, unless it is one of several that are all
+// or nothing.
+[[nodiscard]] constexpr bool ChargesDenials(Algorithm algorithm) {
+  return algorithm == kTally;
+}
+
+// Pure and static, as FixedWindow.
+template <class Timeline>
+class Tally {
+ public:
+  using Instant = BasicInstant<Timeline>;
+  using Now = BasicNow<Timeline>;
+  using State = typename FixedWindow<Timeline>::State;
+
+  [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
+                                            Cost cost) {
+    const Quota counting = WithoutLimit(quota);
+    Outcome<State> outcome = FixedWindow<Timeline>::Check(counting, state, now, cost);
+    const bool counted = outcome.decision.allowed;
+    const Units after = kMaxUnits - outcome.decision.remaining;
+    Judge(quota, now, counted ? after - cost.units : after, cost, outcome.decision);
+    if (outcome.decision.allowed) {
+      outcome.decision.remaining -= cost.units;
+    }
+    return outcome;
+  }
+
+  // The verdict of a check of `cost`; `remaining` of now.
+  [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
+                                           Cost cost) {
+    Outcome<State> outcome =
+        FixedWindow<Timeline>::Peek(WithoutLimit(quota), state, now, Cost{.units = 0});
+    Judge(quota, now, kMaxUnits - outcome.decision.remaining, cost, outcome.decision);
+    return outcome;
+  }
+
+  // Takes hits back, never below none.
+  [[nodiscard]] static State Refund(const Quota& quota, const State& state, const Now& now,
+                                    Units units) {
+    return FixedWindow<Timeline>::Refund(WithoutLimit(quota), state, now, units);
+  }
+  [[nodiscard]] static Instant Expiry(const Quota& quota, const State& state) {
+    return FixedWindow<Timeline>::Expiry(quota, state);
+  }
+
+ private:
+  static Quota WithoutLimit(Quota quota) {
+    quota.algorithm = Algorithm::kFixedWindow;
+    quota.limit = kMaxUnits;
+    return quota;
+  }
+
+  static void Judge(const Quota& quota, const Now& now, Units before, Cost cost,
+                    Decision& decision) {
+    decision.limit = quota.limit;
+    decision.remaining = std::max<Units>(quota.limit - before, 0);
+    if (decision.reset_after == Duration{}) {
+      const std::int64_t wall = now.wall.time_since_epoch().count();
+      decision.reset_after = quota.window - Duration(PastMultiple(wall, quota.window.count()));
+    }
+    decision.allowed = before + cost.units <= quota.limit;
+    decision.reason = decision.allowed ? Reason::kNone : Reason::kQuotaExceeded;
+    decision.retry_after = decision.allowed ? Duration{} : decision.reset_after;
+  }
+};
+
+}  // namespace sluice::core
