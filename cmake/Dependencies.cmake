@@ -15,6 +15,7 @@ find_package(fmt REQUIRED)          # fmt::fmt
 find_package(Boost 1.81 REQUIRED COMPONENTS json system)  # Boost::headers, ::json, ::system
 find_package(OpenSSL REQUIRED)                            # OpenSSL::SSL, ::Crypto
 find_package(Nghttp2 REQUIRED)                            # nghttp2::nghttp2
+find_package(Protozero REQUIRED)                          # protozero::protozero
 find_package(spdlog REQUIRED)                             # spdlog::spdlog
 find_package(CLI11 REQUIRED)                              # CLI11::CLI11
 find_package(ZLIB REQUIRED)                               # ZLIB::ZLIB

@@ -1,0 +1,75 @@
+// Any bytes as the body of a gRPC call: the first byte picks an encoding, the rest is the body. A
+// message or a status with a text; and a message is read by every reader of messages that there
+// is, whatever it was meant for.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "wire/grpc_health.h"
+#include "wire/grpc_message.h"
+#include "wire/grpc_status.h"
+#include "wire/native_check.h"
+#include "wire/rls_request.h"
+#include "wire/utf8.h"
+
+namespace {
+
+using namespace sluice::wire;  // NOLINT(google-build-using-namespace)
+
+constexpr std::size_t kMost = 64 * 1024;
+
+void Check(bool condition) {
+  if (!condition) {
+    std::abort();
+  }
+}
+
+void ReadRls(std::string_view bytes) {
+  static RlsRequest request;  // Reused, as a door reuses it: nothing may be left over.
+  if (!request.Read(bytes)) {
+    Check(!request.error().empty());
+    return;
+  }
+  Check(IsUtf8(request.domain()));
+  for (const RlsDescriptor& descriptor : request.descriptors()) {
+    for (const RlsEntry& entry : descriptor.entries) {
+      Check(IsUtf8(entry.key) && IsUtf8(entry.value));
+      Check(entry.key.empty() ||
+            (entry.key.data() >= bytes.data() &&
+             entry.key.data() + entry.key.size() <= bytes.data() + bytes.size()));
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::string_view kEncodings[] = {"", "identity", "gzip", "br"};
+  if (size == 0) {
+    return 0;
+  }
+  const std::string_view body(reinterpret_cast<const char*>(data) + 1, size - 1);
+  static std::string inflated;
+  const GrpcMessage message = ReadGrpcMessage(body, kEncodings[data[0] % 4], kMost, inflated);
+  Check((message.code == GrpcCode::kOk) == message.problem.empty());
+  Check(message.bytes.size() <= kMost);
+  std::string text;
+  AppendGrpcMessage(text, body.substr(0, 100));
+  for (const char c : text) {
+    Check(c >= ' ' && c <= '~');
+  }
+  if (const auto timeout = ReadGrpcTimeout(body)) {
+    Check(*timeout >= sluice::Duration::zero());
+  }
+  for (const std::string_view bytes : {message.bytes, body}) {
+    ReadRls(bytes);
+    if (const auto service = ReadHealthCheckRequest(bytes)) {
+      Check(IsUtf8(*service));
+    }
+    static NativeCheckRequest check;
+    (void)check.Read(bytes);
+  }
+  return 0;
+}

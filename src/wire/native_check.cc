@@ -1,0 +1,120 @@
+#include "wire/native_check.h"
+
+#include <exception>
+
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+
+#include "wire/utf8.h"
+
+namespace sluice::wire {
+
+namespace {
+
+using Type = protozero::pbf_wire_type;
+
+std::string_view View(const protozero::data_view& view) {
+  return {view.data(), view.size()};
+}
+
+void AppendDuration(protozero::pbf_writer& message, protozero::pbf_tag_type tag, std::int64_t ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  protozero::pbf_writer duration(message, tag);
+  duration.add_int64(1, ns / kSecond);
+  duration.add_int32(2, static_cast<std::int32_t>(ns % kSecond));
+}
+
+// The fields that a response and each of its decisions have under the same numbers.
+void AppendNumbers(protozero::pbf_writer& message, const NativeDecision& decision) {
+  if (!decision.rule.empty()) {
+    message.add_string(2, decision.rule.data(), decision.rule.size());
+  }
+  if (!decision.reason.empty()) {
+    message.add_string(3, decision.reason.data(), decision.reason.size());
+  }
+  if (decision.limit) {
+    message.add_int64(4, *decision.limit);
+  }
+  if (decision.remaining) {
+    message.add_int64(5, *decision.remaining);
+  }
+  if (decision.retry_after_ns) {
+    AppendDuration(message, 6, *decision.retry_after_ns);
+  }
+  AppendDuration(message, 7, decision.reset_after_ns);
+  if (decision.degraded) {
+    message.add_bool(9, true);
+  }
+}
+
+}  // namespace
+
+bool NativeCheckRequest::Read(std::string_view bytes) {
+  attributes.clear();
+  cost.reset();
+  rule = {};
+  peek = false;
+  bool sound = true;
+  const auto text = [&sound](const protozero::data_view& view) {
+    sound = sound && IsUtf8(View(view));
+    return View(view);
+  };
+  try {
+    protozero::pbf_reader message(bytes.data(), bytes.size());
+    while (message.next()) {
+      const bool is_bytes = message.wire_type() == Type::length_delimited;
+      const bool is_varint = message.wire_type() == Type::varint;
+      if (message.tag() == 1 && is_bytes) {
+        std::pair<std::string_view, std::string_view> attribute;
+        protozero::pbf_reader entry(message.get_view());
+        while (entry.next()) {
+          const bool is_text = entry.wire_type() == Type::length_delimited;
+          if (entry.tag() == 1 && is_text) {
+            attribute.first = text(entry.get_view());
+          } else if (entry.tag() == 2 && is_text) {
+            attribute.second = text(entry.get_view());
+          } else {
+            entry.skip();
+          }
+        }
+        attributes.push_back(attribute);
+      } else if (message.tag() == 2 && is_varint) {
+        cost = message.get_int64();
+      } else if (message.tag() == 3 && is_bytes) {
+        rule = text(message.get_view());
+      } else if (message.tag() == 4 && is_varint) {
+        peek = message.get_bool();
+      } else {
+        message.skip();
+      }
+    }
+  } catch (const std::exception&) {  // All that protozero throws.
+    return false;
+  }
+  return sound;
+}
+
+void NativeCheckResponse::AppendMessage(std::string& out) const {
+  protozero::pbf_writer message(out);
+  if (allowed) {
+    message.add_bool(1, true);
+  }
+  if (governing >= 0) {
+    AppendNumbers(message, decisions[static_cast<std::size_t>(governing)]);
+  }
+  if (wait_ns > 0) {
+    AppendDuration(message, 8, wait_ns);
+  }
+  for (const NativeDecision& decision : decisions) {
+    protozero::pbf_writer item(message, 10);
+    if (decision.allowed) {
+      item.add_bool(1, true);
+    }
+    AppendNumbers(item, decision);
+    if (decision.shadow) {
+      item.add_bool(8, true);
+    }
+  }
+}
+
+}  // namespace sluice::wire

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Messages of sluice.v1.RateLimit/Check: proto/sluice/v1/ratelimit.proto.
+namespace sluice::wire {
+
+// Texts are views of what it was read from.
+struct NativeCheckRequest {
+  std::vector<std::pair<std::string_view, std::string_view>> attributes;
+  std::optional<std::int64_t> cost;
+  std::string_view rule;
+  bool peek = false;
+
+  // False: the bytes are no such message. Never throws.
+  [[nodiscard]] bool Read(std::string_view bytes);
+};
+
+struct NativeDecision {
+  std::string_view rule;
+  bool allowed = false;
+  std::string_view reason;
+  bool shadow = false;
+  bool degraded = false;
+  std::optional<std::int64_t> limit;  // None: unlimited.
+  std::optional<std::int64_t> remaining;
+  std::optional<std::int64_t> retry_after_ns;  // None: never, or not known when.
+  std::int64_t reset_after_ns = 0;
+};
+
+struct NativeCheckResponse {
+  bool allowed = false;
+  std::int64_t wait_ns = 0;
+  int governing = -1;  // Which decision's numbers are the response's own.
+  std::vector<NativeDecision> decisions;
+
+  void AppendMessage(std::string& out) const;
+};
+
+}  // namespace sluice::wire

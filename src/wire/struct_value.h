@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sluice::wire {
+
+// A value without a schema: google.protobuf.Value (struct.proto), which is JSON's. Members keep
+// their order, and a name occurs once.
+class StructValue {
+ public:
+  using List = std::vector<StructValue>;
+  using Member = std::pair<std::string, StructValue>;
+  using Object = std::vector<Member>;
+
+  StructValue() = default;  // null
+  explicit StructValue(bool truth) : value_(truth) {}
+  explicit StructValue(double number) : value_(number) {}
+  explicit StructValue(std::string text) : value_(std::move(text)) {}
+  explicit StructValue(std::string_view text) : value_(std::string(text)) {}
+  explicit StructValue(const char* text) : value_(std::string(text)) {}
+  explicit StructValue(List list) : value_(std::move(list)) {}
+  explicit StructValue(Object object) : value_(std::move(object)) {}
+
+  template <class T>
+  [[nodiscard]] const T* As() const {
+    return std::get_if<T>(&value_);
+  }
+  [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+  [[nodiscard]] const Object* object() const { return As<Object>(); }
+  // nullptr where this is no object, or has no such member.
+  [[nodiscard]] const StructValue* Find(std::string_view name) const;
+  // Makes or replaces a member; what is no object becomes one.
+  void Set(std::string_view name, StructValue value);
+  // Takes from `other` what this lacks: objects merge, level by level; else what is here stays.
+  void MergeMissing(const StructValue& other);
+
+  [[nodiscard]] bool operator==(const StructValue& other) const = default;
+
+  // As a google.protobuf.Struct: of an object its fields, of anything else nothing.
+  void AppendStruct(std::string& out) const;
+  void AppendJson(std::string& out) const;
+
+ private:
+  void AppendValue(std::string& out) const;
+
+  std::variant<std::monostate, bool, double, std::string, List, Object> value_;
+};
+
+}  // namespace sluice::wire
