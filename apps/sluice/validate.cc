@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "command_line.h"
+#include "envoy/configuration.h"
 #include "exit_code.h"
 #include "proxy_review.h"
 #include "rule_files.h"
+#include "sources/tree_files.h"
 
 namespace sluice::app {
 
@@ -37,6 +39,39 @@ int Validate(const std::vector<std::string>& files) {
   return kExitOk;
 }
 
+// As envoyproxy/ratelimit words it, and where it is.
+void PrintEnvoyError(const Error& error) {
+  std::printf("%s: %s\n", error.place.file.c_str(), error.message.c_str());
+  if (error.place.line > 0) {
+    std::printf("  at line %d, column %d\n", error.place.line, error.place.column);
+  }
+}
+
+int ValidateEnvoy(const std::string& directory, bool merge_domains) {
+  const auto tree = sources::ReadTree(directory, {.skip_dotfiles = false});
+  if (!tree) {
+    PrintEnvoyError(tree.error());
+    return kExitNo;
+  }
+  for (const Error& skipped : tree->skipped) {
+    std::printf("%s (warning)\n", skipped.Text().c_str());
+  }
+  rules::Findings findings;
+  const auto configuration =
+      envoy::Configuration::Read(tree->files, {.merge_domains = merge_domains}, findings);
+  for (const Error& error : findings.errors) {
+    PrintEnvoyError(error);
+  }
+  if (configuration == nullptr) {
+    return kExitNo;
+  }
+  const std::size_t limits = configuration->limits().size();
+  const std::size_t domains = configuration->domain_count();
+  std::printf("ok: %zu limit%s in %zu domain%s\n", limits, limits == 1 ? "" : "s", domains,
+              domains == 1 ? "" : "s");
+  return kExitOk;
+}
+
 }  // namespace
 
 void AddValidate(CLI::App& app, int& exit_code) {
@@ -44,9 +79,28 @@ void AddValidate(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("validate", "Print every problem of rule files and configurations");
   command->footer("Exit codes: 0 no problem (warnings apart), 1 problems, 2 a wrong command line.");
-  command->add_option("files", *files, "Rule files, read as one set, or a daemon's configuration")
-      ->required();
-  command->callback([files, &exit_code] { exit_code = Validate(*files); });
+  auto* const names = command->add_option(
+      "files", *files, "Rule files, read as one set, or a daemon's configuration");
+  auto directory = std::make_shared<std::string>();
+  auto merge_domains = std::make_shared<bool>(false);
+  auto* const envoy =
+      command->add_option("--envoy", *directory,
+                          "The configuration directory of envoyproxy/ratelimit, instead of files");
+  envoy->excludes(names);
+  command
+      ->add_flag("--merge-domains", *merge_domains,
+                 "With --envoy: several files may say what belongs to one domain")
+      ->needs(envoy);
+  command->callback([files, directory, merge_domains, envoy, &exit_code] {
+    if (envoy->count() != 0) {
+      exit_code = ValidateEnvoy(*directory, *merge_domains);
+    } else if (files->empty()) {
+      std::fprintf(stderr, "sluice: name files, or --envoy DIR\n");
+      exit_code = kExitError;
+    } else {
+      exit_code = Validate(*files);
+    }
+  });
 }
 
 }  // namespace sluice::app

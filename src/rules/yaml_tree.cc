@@ -8,6 +8,8 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include "rules/foreign_yaml.h"
+
 namespace sluice::rules {
 
 namespace {
@@ -16,8 +18,12 @@ namespace {
 // the text go by: an exception of our own through the parser would be the alternative.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(std::deque<YamlNode>& nodes, const std::string& file, std::vector<Error>& problems)
-      : nodes_(nodes), file_(file), problems_(problems) {}
+  // kLenient: keys are not looked at.
+  enum class Keys : std::uint8_t { kChecked, kLenient };
+
+  TreeBuilder(std::deque<YamlNode>& nodes, const std::string& file, std::vector<Error>& problems,
+              Keys keys)
+      : nodes_(nodes), file_(file), problems_(problems), keys_(keys) {}
 
   // nullptr where there is no document, or where it was given up.
   [[nodiscard]] const YamlNode* root() const { return stopped_ ? nullptr : root_; }
@@ -59,7 +65,7 @@ class TreeBuilder final : public YAML::EventHandler {
     Open(mark, anchor, YamlNode::Kind::kMap);
   }
   void OnMapEnd() override {
-    if (!stopped_) {
+    if (!stopped_ && keys_ == Keys::kChecked) {
       CheckKeys(*open_.back().node);
     }
     Close();
@@ -178,6 +184,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::deque<YamlNode>& nodes_;
   const std::string& file_;
   std::vector<Error>& problems_;
+  const Keys keys_;
   const YamlNode* root_ = nullptr;
   std::vector<Frame> open_;
   std::unordered_map<YAML::anchor_t, Anchored> anchors_;
@@ -205,42 +212,77 @@ bool HasControlCharacter(std::string_view text, const std::string& file,
   return false;
 }
 
+// Reads documents one after the other off a text; problems of it all go to `problems`.
+class Documents {
+ public:
+  Documents(std::string_view text, const std::string& file, std::vector<Error>& problems)
+      : file_(file), problems_(problems) {
+    if (text.size() > kMaxTextBytes) {
+      problems_.push_back({"larger than " + std::to_string(kMaxTextBytes >> 20) +
+                               " MiB: split it into several files",
+                           {file_, 0, 0}});
+    } else if (!HasControlCharacter(text, file_, problems_)) {
+      stream_.str(std::string(text));
+      readable_ = true;
+    }
+  }
+
+  // Calls read(parser) unless the text is not to be read. Never throws.
+  template <class Read>
+  void With(const Read& read) {
+    if (!readable_) {
+      return;
+    }
+    try {
+      YAML::Parser parser(stream_);
+      read(parser);
+    } catch (const YAML::Exception& e) {
+      problems_.push_back({"not YAML: " + e.msg,
+                           {file_, e.mark.is_null() ? 0 : e.mark.line + 1,
+                            e.mark.is_null() ? 0 : e.mark.column + 1}});
+    } catch (const std::exception& e) {
+      problems_.push_back({std::string("cannot be read: ") + e.what(), {file_, 0, 0}});
+    }
+  }
+
+ private:
+  const std::string& file_;
+  std::vector<Error>& problems_;
+  std::istringstream stream_;
+  bool readable_ = false;
+};
+
 }  // namespace
 
 YamlTree::YamlTree(std::string_view text, const std::string& file, std::vector<Error>& problems) {
   root_ = &nodes_.emplace_back();
-  if (text.size() > kMaxTextBytes) {
-    problems.push_back(
-        {"larger than " + std::to_string(kMaxTextBytes >> 20) + " MiB: split it into several files",
-         {file, 0, 0}});
-    return;
-  }
-  if (HasControlCharacter(text, file, problems)) {
-    return;
-  }
-  TreeBuilder builder(nodes_, file, problems);
-  try {
-    std::istringstream stream{std::string(text)};
-    YAML::Parser parser(stream);
+  TreeBuilder builder(nodes_, file, problems, TreeBuilder::Keys::kChecked);
+  Documents(text, file, problems).With([&](YAML::Parser& parser) {
+    if (!parser.HandleNextDocument(builder) || builder.root() == nullptr) {
+      return;
+    }
+    root_ = builder.root();
+    std::deque<YamlNode> more;
+    std::vector<Error> ignored;
+    TreeBuilder second(more, file, ignored, TreeBuilder::Keys::kChecked);
+    if (parser.HandleNextDocument(second)) {
+      const bool placed = second.root() != nullptr && second.root()->line > 0;
+      problems.push_back(
+          {"a second YAML document begins (---): a source holds one",
+           {file, placed ? second.root()->line : 0, placed ? second.root()->column : 0}});
+    }
+  });
+}
+
+ForeignYaml::ForeignYaml(std::string_view text, const std::string& file,
+                         std::vector<Error>& problems) {
+  root_ = &nodes_.emplace_back();
+  TreeBuilder builder(nodes_, file, problems, TreeBuilder::Keys::kLenient);
+  Documents(text, file, problems).With([&](YAML::Parser& parser) {
     if (parser.HandleNextDocument(builder) && builder.root() != nullptr) {
       root_ = builder.root();
-      std::deque<YamlNode> more;
-      std::vector<Error> ignored;
-      TreeBuilder second(more, file, ignored);
-      if (parser.HandleNextDocument(second)) {
-        const bool placed = second.root() != nullptr && second.root()->line > 0;
-        problems.push_back(
-            {"a second YAML document begins (---): a source holds one",
-             {file, placed ? second.root()->line : 0, placed ? second.root()->column : 0}});
-      }
     }
-  } catch (const YAML::Exception& e) {
-    problems.push_back(
-        {"not YAML: " + e.msg,
-         {file, e.mark.is_null() ? 0 : e.mark.line + 1, e.mark.is_null() ? 0 : e.mark.column + 1}});
-  } catch (const std::exception& e) {
-    problems.push_back({std::string("cannot be read: ") + e.what(), {file, 0, 0}});
-  }
+  });
 }
 
 }  // namespace sluice::rules

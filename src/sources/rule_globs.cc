@@ -22,7 +22,9 @@ tl::unexpected<Error> Fault(std::string message, std::string file) {
   return tl::make_unexpected(Error{std::move(message), {std::move(file), 0, 0}});
 }
 
-Result<std::string> ReadFile(const std::string& path) {
+}  // namespace
+
+Result<std::string> ReadWholeFile(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     return Fault("is a directory: name its files, as in " + path + "/*.yaml", path);
@@ -45,8 +47,6 @@ Result<std::string> ReadFile(const std::string& path) {
   }
   return text;
 }
-
-}  // namespace
 
 bool IsGlob(std::string_view text) {
   return text.find_first_of("*?[") != text.npos;
@@ -74,7 +74,7 @@ Result<std::vector<rules::SourceText>> ReadGlobs(std::span<const std::string> gl
       if (!seen.insert(path).second) {
         continue;
       }
-      auto text = ReadFile(path);
+      auto text = ReadWholeFile(path);
       if (!text.has_value()) {
         return tl::make_unexpected(std::move(text.error()));
       }

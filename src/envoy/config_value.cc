@@ -1,0 +1,183 @@
+#include "envoy/config_value.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace sluice::envoy {
+
+namespace {
+
+void FailToUnmarshal(const YamlNode& node, std::string_view go_type, Reporter& report) {
+  std::string what;
+  if (node.is_list()) {
+    what = "!!seq";
+  } else if (node.is_map()) {
+    what = "!!map";
+  } else {
+    what = std::string(TagOf(TypeOf(node))) + " `" + node.text + "`";
+  }
+  report.Fail(node, "error loading config file: yaml: unmarshal errors:\n  line " +
+                        std::to_string(node.line) + ": cannot unmarshal " + what + " into " +
+                        std::string(go_type));
+}
+
+void Put(Members& members, const YamlNode& key, const YamlNode& value) {
+  const auto same = std::ranges::find_if(members, [&key](const auto& member) {
+    return member.first->kind == key.kind && key.is_text() && member.first->text == key.text;
+  });
+  if (same == members.end()) {
+    members.emplace_back(&key, &value);
+  } else {
+    *same = {&key, &value};
+  }
+}
+
+bool IsMergeKey(const YamlNode& key) {
+  return key.is_text() && !key.quoted && key.text == "<<";
+}
+
+bool IsScalar(const YamlNode& node) {
+  return !node.is_list() && !node.is_map();
+}
+
+}  // namespace
+
+Members MembersOf(const YamlNode& map) {
+  Members members;
+  if (!map.is_map()) {
+    return members;
+  }
+  // What is merged comes first, so that what the map says itself stands.
+  for (std::size_t i = 0; i < map.pair_count(); ++i) {
+    if (!IsMergeKey(map.key(i))) {
+      continue;
+    }
+    const YamlNode& merged = map.value(i);
+    const auto take = [&members](const YamlNode& from) {
+      for (const auto& [key, value] : MembersOf(from)) {
+        Put(members, *key, *value);
+      }
+    };
+    if (merged.is_list()) {
+      // The first of a list counts most.
+      for (auto item = merged.items.rbegin(); item != merged.items.rend(); ++item) {
+        take(**item);
+      }
+    } else {
+      take(merged);
+    }
+  }
+  for (std::size_t i = 0; i < map.pair_count(); ++i) {
+    if (!IsMergeKey(map.key(i))) {
+      Put(members, map.key(i), map.value(i));
+    }
+  }
+  return members;
+}
+
+std::string ReadText(const YamlNode& node, Reporter& report) {
+  if (!IsScalar(node)) {
+    FailToUnmarshal(node, "string", report);
+    return {};
+  }
+  return TypeOf(node) == ScalarType::kNull ? std::string() : node.text;
+}
+
+bool ReadBool(const YamlNode& node, Reporter& report) {
+  const ScalarType type = IsScalar(node) ? TypeOf(node) : ScalarType::kText;
+  if (type == ScalarType::kNull) {
+    return false;
+  }
+  if (type != ScalarType::kBool) {
+    FailToUnmarshal(node, "bool", report);
+    return false;
+  }
+  return TruthOf(node.text);
+}
+
+std::uint32_t ReadUint32(const YamlNode& node, Reporter& report) {
+  const ScalarType type = IsScalar(node) ? TypeOf(node) : ScalarType::kText;
+  if (type == ScalarType::kNull) {
+    return 0;
+  }
+  const auto number = type == ScalarType::kInt ? IntegerOf(node.text) : std::nullopt;
+  if (!number || *number < 0 || *number > std::numeric_limits<std::uint32_t>::max()) {
+    FailToUnmarshal(node, "uint32", report);
+    return 0;
+  }
+  return static_cast<std::uint32_t>(*number);
+}
+
+std::vector<const YamlNode*> ReadMaps(const YamlNode& node, std::string_view go_type,
+                                      Reporter& report) {
+  if (node.is_list()) {
+    return node.items;
+  }
+  if (!IsScalar(node) || TypeOf(node) != ScalarType::kNull) {
+    FailToUnmarshal(node, go_type, report);
+  }
+  return {};
+}
+
+bool IsMapOrNull(const YamlNode& node, std::string_view go_type, Reporter& report) {
+  if (node.is_map()) {
+    return true;
+  }
+  if (!IsScalar(node) || TypeOf(node) != ScalarType::kNull) {
+    FailToUnmarshal(node, go_type, report);
+  }
+  return false;
+}
+
+wire::StructValue ReadMetadata(const YamlNode& node, Reporter& report) {
+  if (node.is_list()) {
+    wire::StructValue::List list;
+    for (const YamlNode* item : node.items) {
+      list.push_back(ReadMetadata(*item, report));
+    }
+    return wire::StructValue(std::move(list));
+  }
+  if (node.is_map()) {
+    wire::StructValue object{wire::StructValue::Object{}};
+    for (const auto& [key, value] : MembersOf(node)) {
+      if (!IsScalar(*key) || TypeOf(*key) != ScalarType::kText) {
+        report.Fail(*key, "error parsing metadata: key is not of type string: " + ShownAs(*key));
+        continue;
+      }
+      object.Set(key->text, ReadMetadata(*value, report));
+    }
+    return object;
+  }
+  switch (TypeOf(node)) {
+    case ScalarType::kNull:
+      return {};
+    case ScalarType::kBool:
+      return wire::StructValue(TruthOf(node.text));
+    case ScalarType::kInt:
+    case ScalarType::kFloat:
+      return wire::StructValue(NumberOf(node.text));
+    case ScalarType::kTimestamp:
+    case ScalarType::kText:
+      break;
+  }
+  return wire::StructValue(node.text);
+}
+
+std::string ShownAs(const YamlNode& node) {
+  if (node.is_list()) {
+    return "[...]";
+  }
+  if (node.is_map()) {
+    return "map[...]";
+  }
+  switch (TypeOf(node)) {
+    case ScalarType::kNull:
+      return "<nil>";
+    case ScalarType::kBool:
+      return TruthOf(node.text) ? "true" : "false";
+    default:
+      return node.text;
+  }
+}
+
+}  // namespace sluice::envoy

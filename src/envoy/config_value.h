@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "envoy/scalar_type.h"
+#include "rules/findings.h"
+#include "rules/yaml_tree.h"
+#include "wire/struct_value.h"
+
+// Single values of a configuration file, read as envoyproxy/ratelimit reads them into its fields.
+namespace sluice::envoy {
+
+using rules::Reporter;
+using rules::YamlNode;
+
+// The members of a map in order, `<<` merged in and of keys given twice the last one: what is
+// there for who looks a name up.
+using Members = std::vector<std::pair<const YamlNode*, const YamlNode*>>;
+[[nodiscard]] Members MembersOf(const YamlNode& map);
+
+// Each returns the zero value for null, and notes `cannot unmarshal ...` for what does not fit.
+[[nodiscard]] std::string ReadText(const YamlNode& node, Reporter& report);
+[[nodiscard]] bool ReadBool(const YamlNode& node, Reporter& report);
+[[nodiscard]] std::uint32_t ReadUint32(const YamlNode& node, Reporter& report);
+// The items of a list of maps; none for null.
+[[nodiscard]] std::vector<const YamlNode*> ReadMaps(const YamlNode& node, std::string_view go_type,
+                                                    Reporter& report);
+// Whether a map stands here; null passes for an empty one.
+[[nodiscard]] bool IsMapOrNull(const YamlNode& node, std::string_view go_type, Reporter& report);
+
+// Any map as it stands. Notes a key that is no text.
+[[nodiscard]] wire::StructValue ReadMetadata(const YamlNode& node, Reporter& report);
+
+// How a value is named in messages: its text, or "[...]" and "map[...]".
+[[nodiscard]] std::string ShownAs(const YamlNode& node);
+
+}  // namespace sluice::envoy

@@ -1,0 +1,150 @@
+#include "envoy/limit_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "core/tally.h"
+#include "envoy/config_value.h"
+#include "rules/spelling.h"
+#include "rules/value_reader.h"
+
+namespace sluice::envoy {
+
+namespace {
+
+using core::Algorithm;
+
+constexpr std::array<std::string_view, 4> kOnStoreError{"fail", "allow", "deny", "local"};
+// What judges a request by its key alone. concurrency does not: nobody would release its holds.
+constexpr std::array<std::string_view, 7> kAlgorithms{
+    "fixed_window",   "sliding_window_log", "sliding_window_counter",
+    "sliding_window", "token_bucket",       "gcra",
+    "leaky_bucket"};
+
+// The fields as they stand there.
+struct Fields {
+  std::string unit;
+  const YamlNode* unit_node = nullptr;
+  std::uint32_t requests_per_unit = 0;
+  std::optional<std::uint32_t> burst;
+  const YamlNode* burst_node = nullptr;
+  std::optional<Algorithm> algorithm;
+  std::optional<Duration> period;
+};
+
+void ReadReplaces(const YamlNode& node, Reporter& report, Limit& limit) {
+  for (const YamlNode* item : ReadMaps(node, "[]config.YamlReplaces", report)) {
+    std::string name;
+    for (const auto& [key, value] : MembersOf(*item)) {
+      if (key->text == "name") {
+        name = ReadText(*value, report);
+      }
+    }
+    limit.replaces.push_back(std::move(name));
+  }
+}
+
+Fields ReadFields(const YamlNode& node, Reporter& report, Limit& limit) {
+  Fields fields;
+  for (const auto& [key, value] : MembersOf(node)) {
+    const std::string_view field = key->text;
+    if (field == "unit") {
+      fields.unit = ReadText(*value, report);
+      fields.unit_node = value;
+    } else if (field == "requests_per_unit") {
+      fields.requests_per_unit = ReadUint32(*value, report);
+    } else if (field == "unlimited") {
+      limit.unlimited = ReadBool(*value, report);
+    } else if (field == "name") {
+      limit.name = ReadText(*value, report);
+    } else if (field == "replaces") {
+      ReadReplaces(*value, report, limit);
+    } else if (field == "algorithm") {
+      if (const auto word = rules::ReadWord(*value, field, kAlgorithms, report)) {
+        fields.algorithm = core::AlgorithmNamed(kAlgorithms[*word]);
+      }
+    } else if (field == "burst") {
+      fields.burst = ReadUint32(*value, report);
+      fields.burst_node = value;
+    } else if (field == "period") {
+      fields.period = rules::ReadDuration(*value, field, report);
+    } else if (field == "on_store_error") {
+      limit.on_store_error = static_cast<OnStoreError>(
+          rules::ReadWord(*value, field, kOnStoreError, report).value_or(0));
+    }
+  }
+  return fields;
+}
+
+void CheckReplaces(const YamlNode& node, const Limit& limit, Reporter& report) {
+  for (const std::string& name : limit.replaces) {
+    if (name.empty()) {
+      report.Fail(node, "should not have an empty replaces entry");
+    } else if (name == limit.name) {
+      report.Fail(node, "replaces should not contain name of same descriptor");
+    }
+  }
+}
+
+// By the window's length and what may pass in it.
+core::Quota QuotaOf(const Fields& fields, Duration window) {
+  core::Quota quota;
+  quota.algorithm = fields.algorithm.value_or(core::kTally);
+  quota.window = window;
+  quota.limit = fields.requests_per_unit;
+  if (core::IsBucket(quota.algorithm)) {
+    quota.rate = quota.limit;
+    quota.limit = fields.burst.value_or(fields.requests_per_unit);
+  }
+  return quota;
+}
+
+void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Limit& limit) {
+  const std::optional<Unit> unit = UnitNamed(fields.unit);
+  if (limit.unlimited) {
+    if (unit || fields.period) {
+      report.Fail(node, "should not specify rate limit unit when unlimited");
+    }
+    limit.quota.unlimited = true;
+    return;
+  }
+  if (!unit && !fields.period) {
+    report.Fail(fields.unit_node == nullptr ? node : *fields.unit_node,
+                "invalid rate limit unit '" + fields.unit + "'");
+    return;
+  }
+  if (unit && fields.period) {
+    report.Fail(node, "should not specify rate limit unit and period: leave one");
+    return;
+  }
+  limit.quota = QuotaOf(fields, unit ? LengthOf(*unit) : *fields.period);
+  if (fields.burst && !core::IsBucket(limit.quota.algorithm)) {
+    report.Fail(*fields.burst_node,
+                "burst belongs to token_bucket, gcra and leaky_bucket: name one as algorithm, or "
+                "leave burst out");
+  } else if (const auto fault = core::FaultOf(limit.quota)) {
+    report.Fail(node, *fault);
+  } else if (unit) {
+    limit.requests_per_unit = fields.requests_per_unit;
+    limit.unit = *unit;
+  } else {
+    const PerUnit nearest = NearestUnit(fields.requests_per_unit, *fields.period);
+    limit.requests_per_unit = nearest.requests;
+    limit.unit = nearest.unit;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Limit> ReadLimit(const YamlNode& node, std::string path, Reporter& report) {
+  auto limit = std::make_unique<Limit>();
+  limit->path = std::move(path);
+  const Fields fields = ReadFields(node, report, *limit);
+  ReadQuota(node, fields, report, *limit);
+  CheckReplaces(node, *limit, report);
+  return limit;
+}
+
+}  // namespace sluice::envoy

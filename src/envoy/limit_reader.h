@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "envoy/limit.h"
+#include "rules/findings.h"
+#include "rules/yaml_tree.h"
+
+namespace sluice::envoy {
+
+// Reads a descriptor's `rate_limit`. `path` is the descriptor's. What is wrong goes to `report`;
+// then the result is not to be used.
+//
+// Beside the fields of envoyproxy/ratelimit it takes ours: `period: 30s` instead of a unit,
+// `algorithm` and `burst` for a limit that is judged by one of our algorithms (docs/semantics.md),
+// `on_store_error: fail | allow | deny | local`.
+[[nodiscard]] std::unique_ptr<Limit> ReadLimit(const rules::YamlNode& node, std::string path,
+                                               rules::Reporter& report);
+
+}  // namespace sluice::envoy

@@ -1,0 +1,48 @@
+#include "envoy/over_limit_cache.h"
+
+#include <algorithm>
+#include <random>
+
+#include <xxhash.h>
+
+namespace sluice::envoy {
+
+OverLimitCache::OverLimitCache(std::size_t bytes)
+    : seed_((std::uint64_t{std::random_device()()} << 32U) | std::random_device()()),
+      set_count_(bytes == 0 ? 0 : std::max<std::size_t>(bytes / sizeof(Set), 1)),
+      sets_(set_count_ == 0 ? nullptr : std::make_unique<Set[]>(set_count_)) {}  // NOLINT
+
+std::uint64_t OverLimitCache::HashOf(std::string_view counter, std::int64_t window_start_s) const {
+  const std::uint64_t hash = XXH3_64bits_withSeed(
+      counter.data(), counter.size(), seed_ ^ static_cast<std::uint64_t>(window_start_s));
+  return hash == 0 ? 1 : hash;  // 0 is no name.
+}
+
+bool OverLimitCache::Has(std::string_view counter, std::int64_t window_start_s) const {
+  if (!enabled()) {
+    return false;
+  }
+  const std::uint64_t hash = HashOf(counter, window_start_s);
+  const Set& set = sets_[hash % set_count_];
+  // Relaxed: a name orders nothing, and one that is seen late costs a call.
+  return std::ranges::any_of(set.hashes, [hash](const std::atomic<std::uint64_t>& at) {
+    return at.load(std::memory_order_relaxed) == hash;
+  });
+}
+
+void OverLimitCache::Remember(std::string_view counter, std::int64_t window_start_s) {
+  if (!enabled() || Has(counter, window_start_s)) {
+    return;
+  }
+  const std::uint64_t hash = HashOf(counter, window_start_s);
+  Set& set = sets_[hash % set_count_];
+  for (std::atomic<std::uint64_t>& at : set.hashes) {
+    if (at.load(std::memory_order_relaxed) == 0) {
+      at.store(hash, std::memory_order_relaxed);
+      return;
+    }
+  }
+  set.hashes[(hash >> 61U) & 7U].store(hash, std::memory_order_relaxed);
+}
+
+}  // namespace sluice::envoy

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace sluice::envoy {
+
+// What the environment says of how requests are decided (docs/envoy.md).
+struct Settings {
+  // As envoyproxy/ratelimit decides: denied hits are counted, each descriptor for itself, failures
+  // are of the code UNKNOWN. False: by our own semantics. Limits without an algorithm are fixed
+  // windows that count only what passes, a request is charged whole or not at all, and failures
+  // have the codes that say what they are.
+  bool compatible = true;
+  bool shadow_mode = false;              // OVER_LIMIT is never the overall answer.
+  bool quota_mode = false;               // All limits are in quota mode.
+  float near_limit_ratio = 0.8F;         // From which share of a limit on hits count as near it.
+  bool stop_counting_when_over = false;  // STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT
+  std::size_t over_limit_cache_bytes = 0;
+  bool dynamic_metadata = false;
+  bool response_headers = false;
+  std::string limit_header = "RateLimit-Limit";
+  std::string remaining_header = "RateLimit-Remaining";
+  std::string reset_header = "RateLimit-Reset";
+  bool retry_after_header = false;  // Retry-After beside a denial.
+};
+
+}  // namespace sluice::envoy
