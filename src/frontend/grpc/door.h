@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <unordered_map>
+
+#include "envoy/rate_limit_service.h"
+#include "frontend/grpc/connection.h"
+#include "frontend/grpc/door_settings.h"
+#include "frontend/grpc/exchange.h"
+#include "frontend/grpc/health.h"
+#include "frontend/pool.h"
+#include "net/event_loop.h"
+#include "net/transport.h"
+#include "service/limiter_service.h"
+#include "wire/http2_memory.h"
+
+namespace sluice::frontend::grpc {
+
+// One gRPC listener's side of one loop: its connections and what they share. Lives on its loop's
+// thread; made before the loop runs and destroyed after it stopped and every store has answered.
+class Door {
+ public:
+  // `rate_limits`: Envoy's service; nullptr where there is none, then its method is unimplemented.
+  Door(net::EventLoop& loop, service::LimiterService& service, envoy::RateLimitService* rate_limits,
+       const Health& health, DoorSettings settings);
+  ~Door();
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  // Serves a connection until its end.
+  void Accept(std::unique_ptr<net::Transport> transport);
+
+  // Every connection answers what it was asked, or is asked within the grace, and then closes.
+  void Drain();
+  // Closes all at once.
+  void CloseAll();
+  // Tells whoever watches.
+  void OnHealthChanged();
+
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  // Exchanges that a connection or a store holds.
+  [[nodiscard]] std::size_t exchanges_in_use() const {
+    return rate_limit_calls_.in_use() + checks_.in_use();
+  }
+
+ private:
+  friend class Connection;
+
+  void Forget(Connection& connection);
+  // max_age, a tenth more or less.
+  [[nodiscard]] Duration NextAge();
+
+  net::EventLoop& loop_;
+  service::LimiterService& service_;
+  envoy::RateLimitService* const rate_limits_;
+  std::unique_ptr<envoy::ConfigurationPin> pin_;
+  const Health& health_;
+  const DoorSettings settings_;
+  Pool<RateLimitExchange> rate_limit_calls_;
+  Pool<CheckExchange> checks_;
+  wire::Http2Memory http2_memory_;
+  std::minstd_rand random_;  // To spread, not to keep secrets.
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  bool draining_ = false;
+};
+
+}  // namespace sluice::frontend::grpc

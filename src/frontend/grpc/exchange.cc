@@ -1,0 +1,113 @@
+#include "frontend/grpc/exchange.h"
+
+#include <optional>
+
+#include "sluice/reason.h"
+
+#include "frontend/grpc/connection.h"
+
+namespace sluice::frontend::grpc {
+
+namespace {
+
+using wire::GrpcCode;
+
+std::optional<std::int64_t> NumberOf(Units units) {
+  return units == kUnlimited ? std::nullopt : std::optional<std::int64_t>(units);
+}
+
+wire::NativeDecision DecisionOf(const service::RuleDecision& of) {
+  const Decision& decision = of.decision;
+  wire::NativeDecision said;
+  said.rule = of.rule->id;
+  said.allowed = decision.allowed;
+  said.reason = RowOf(decision.reason).name;
+  said.shadow = decision.shadow;
+  said.degraded = decision.degraded;
+  said.limit = NumberOf(decision.limit);
+  said.remaining = NumberOf(decision.remaining);
+  if (decision.retry_after < Decision::kUnknown) {
+    said.retry_after_ns = decision.retry_after.count();
+  }
+  said.reset_after_ns = decision.reset_after.count();
+  return said;
+}
+
+}  // namespace
+
+void Exchange::BecomeReady() noexcept {
+  ready_ = true;
+  if (connection_ == nullptr) {
+    Return();
+  } else {
+    connection_->OnExchangeReady(*this);
+  }
+}
+
+bool RateLimitExchange::Begin(Connection& connection, std::string_view bytes, bool compatible) {
+  compatible_ = compatible;
+  request = &request_;
+  return request_.Read(Keep(connection, bytes));
+}
+
+Status RateLimitExchange::Render(std::string& message) {
+  switch (failure) {
+    case Failure::kNone:
+      response.AppendMessage(message);
+      return {};
+    case Failure::kTooMany:
+      return {GrpcCode::kResourceExhausted, failure_text};
+    case Failure::kBadRequest:
+      return {compatible_ ? GrpcCode::kUnknown : GrpcCode::kInvalidArgument, failure_text};
+    case Failure::kNoConfiguration:
+    case Failure::kStore:
+      break;
+  }
+  return {compatible_ ? GrpcCode::kUnknown : GrpcCode::kUnavailable, failure_text};
+}
+
+Status CheckExchange::Begin(Connection& connection, std::string_view bytes) {
+  if (!request_.Read(Keep(connection, bytes))) {
+    return {GrpcCode::kInternal, "the message is no CheckRequest"};
+  }
+  const std::int64_t units = request_.cost.value_or(1);
+  if (units < 0 || units > kMaxUnits) {
+    return {GrpcCode::kInvalidArgument, "cost must be 0 to 999999999999999"};
+  }
+  attributes_.clear();
+  for (const auto& [name, value] : request_.attributes) {
+    attributes_.push_back({name, value});
+  }
+  attributes = attributes_;
+  cost = Cost{units};
+  only_rule = request_.rule;
+  peek = request_.peek;
+  response_.clear();
+  error_.clear();
+  return {};
+}
+
+void CheckExchange::OnVerdict() noexcept {
+  error_ = verdict.request_error;
+  if (error_.empty()) {
+    wire::NativeCheckResponse response;
+    response.allowed = verdict.allowed;
+    response.wait_ns = verdict.wait.count();
+    response.governing = verdict.governing;
+    for (const service::RuleDecision& decision : verdict.decisions) {
+      response.decisions.push_back(DecisionOf(decision));
+    }
+    response.AppendMessage(response_);
+  }
+  BecomeReady();
+}
+
+Status CheckExchange::Render(std::string& message) {
+  if (!error_.empty()) {
+    return {GrpcCode::kInvalidArgument, error_};
+  }
+  message += response_;
+  return {};
+}
+
+}  // namespace sluice::frontend::grpc
