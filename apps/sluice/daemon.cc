@@ -11,7 +11,11 @@
 
 #include "base/clock.h"
 #include "credentials.h"
+#include "envoy/rate_limit_metrics.h"
+#include "envoy/rate_limit_service.h"
+#include "envoy_keeper.h"
 #include "exit_code.h"
+#include "frontend/grpc/health.h"
 #include "frontend/http/readiness.h"
 #include "greeting.h"
 #include "log.h"
@@ -54,7 +58,8 @@ class Daemon {
         service_(redis_ ? static_cast<store::KeyStore&>(*redis_) : *table_.store, metrics_,
                  fallback_.get()),
         modes_(service_, ModesFile(config_)),
-        server_(control_, service_, registry_, readiness_, clock_),
+        rate_limits_(MakeRateLimits()),
+        server_(control_, service_, rate_limits_.get(), registry_, readiness_, health_, clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
         drain_check_([this] { CheckDrained(); }) {
     registry_.Add(metrics_);
@@ -65,6 +70,9 @@ class Daemon {
       registry_.Add(redis_->metrics());
       registry_.AddGauge("sluice_redis_nodes", "Nodes that share this Redis, as last counted.",
                          [this] { return static_cast<double>(redis_->nodes().load()); });
+    }
+    if (rate_limits_ != nullptr) {
+      registry_.Add(rate_limit_metrics_);
     }
   }
 
@@ -90,6 +98,15 @@ class Daemon {
     desk_.emplace(frontend::http::AdminDesk{
         .rules = *rules_, .modes = modes_, .service = service_, .metrics = metrics_});
     server_.Serve(*desk_);
+    if (rate_limits_ != nullptr) {
+      auto keeper =
+          EnvoyKeeper::Create(control_, *rate_limits_, *config_.envoy, [this] { SetHealth(); });
+      if (!keeper) {
+        return tl::unexpected(keeper.error());
+      }
+      envoy_ = *std::move(keeper);
+      envoy_->LoadFirst();
+    }
     auto credentials = Credentials::Load(control_, config_);
     if (!credentials) {
       return tl::unexpected(credentials.error());
@@ -106,6 +123,7 @@ class Daemon {
     server_.Start();
     snapshots_.Start();
     readiness_.Set(true);
+    SetHealth();
     Greet(server_,
           redis_ ? Describe(*config_.redis) + "; while it is away " + table_.description
                  : table_.description,
@@ -123,6 +141,25 @@ class Daemon {
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<envoy::RateLimitService> MakeRateLimits() {
+    if (!config_.envoy) {
+      return nullptr;
+    }
+    return std::make_unique<envoy::RateLimitService>(*table_.store, clock_, rate_limit_metrics_,
+                                                     config_.envoy->settings);
+  }
+
+  void SetHealth() {
+    bool healthy = readiness_.ready();
+    if (config_.envoy && config_.envoy->healthy_with_a_configuration) {
+      const auto configuration = rate_limits_->configuration();
+      healthy = healthy && configuration != nullptr && configuration->domain_count() > 0;
+    }
+    if (health_.Set(healthy)) {
+      server_.OnHealthChanged();
+    }
+  }
+
   void OnSignal(int signal) {
     if (signal == SIGHUP) {
       (void)systemd_.Reloading();
@@ -130,6 +167,9 @@ class Daemon {
       rules_->ReloadOnDemand();
       if (const auto loaded = modes_.Load(); !loaded) {
         spdlog::error("SIGHUP: the modes stay as they are: {}", loaded.error().Text());
+      }
+      if (envoy_ != nullptr) {
+        envoy_->ReloadOnDemand();
       }
       (void)systemd_.Ready();
     } else {
@@ -145,6 +185,7 @@ class Daemon {
     }
     stopping_ = true;
     readiness_.Set(false);
+    SetHealth();
     (void)systemd_.Stopping();
     spdlog::info("signal {}: draining", signal);
     drain_until_ = std::chrono::steady_clock::now() + config_.drain_timeout;
@@ -170,7 +211,9 @@ class Daemon {
   const base::Clock& clock_;
   telemetry::Registry registry_;
   service::ServiceMetrics metrics_;
+  envoy::RateLimitMetrics rate_limit_metrics_;
   frontend::http::Readiness readiness_;
+  frontend::grpc::Health health_;
   net::EventLoop control_;
   OpenedTable table_;
   SnapshotKeeper snapshots_;
@@ -178,8 +221,10 @@ class Daemon {
   std::unique_ptr<service::Fallback> fallback_;
   service::LimiterService service_;
   ModeKeeper modes_;
+  std::unique_ptr<envoy::RateLimitService> rate_limits_;
   std::unique_ptr<RuleKeeper> rules_;
   std::optional<frontend::http::AdminDesk> desk_;
+  std::unique_ptr<EnvoyKeeper> envoy_;
   std::unique_ptr<Credentials> credentials_;
   Server server_;
   std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_loops_;

@@ -21,10 +21,10 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 11> kTopFields{
+constexpr std::array<std::string_view, 12> kTopFields{
     "listeners",  "store", "table",       "rule_sources",         "rules",
     "attributes", "loops", "connections", "connections_per_peer", "drain_timeout",
-    "log"};
+    "log",        "envoy"};
 constexpr std::array<std::string_view, 7> kListenerFields{
     "address", "protocol", "role", "tls", "auth", "proxy", "limit_headers"};
 constexpr std::array<std::string_view, 5> kProxyFields{"trusted", "client_address",
@@ -38,15 +38,18 @@ constexpr std::array<std::string_view, 6> kTableFields{
     "path", "keys", "blocks", "when_full", "snapshots", "snapshot_interval"};
 constexpr std::array<std::string_view, 3> kSourceFields{"files", "api", "etcd"};
 constexpr std::array<std::string_view, 1> kApiFields{"dir"};
+constexpr std::array<std::string_view, 3> kEnvoyFields{"directory", "merge_domains", "semantics"};
 constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
 
 constexpr std::array<std::string_view, 3> kProtocols{"http", "grpc", "resp"};
 constexpr std::array<std::string_view, 2> kRoles{"check", "admin"};
 constexpr std::array<std::string_view, 3> kWhenFull{"evict", "allow", "deny"};
 constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<std::string_view, 2> kSemantics{"compatible", "sluice"};
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 
 constexpr std::string_view kDefaultHttp = "127.0.0.1:8080";
+constexpr std::string_view kDefaultGrpc = "127.0.0.1:8081";
 constexpr std::string_view kDefaultResp = "127.0.0.1:6380";
 constexpr std::string_view kDefaultAdmin = "127.0.0.1:6070";
 
@@ -205,10 +208,7 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
               } else if (field == "protocol") {
                 const std::size_t word =
                     rules::ReadWord(value, field, kProtocols, report).value_or(0);
-                if (kProtocols[word] == "grpc") {
-                  report.Fail(value, "this version speaks the protocols http and resp");
-                }
-                listener.protocol = kProtocols[word] == "resp" ? Protocol::kResp : Protocol::kHttp;
+                listener.protocol = static_cast<Protocol>(word);  // In the order of the words.
               } else if (field == "role") {
                 listener.role = rules::ReadWord(value, field, kRoles, report).value_or(0) == 1
                                     ? frontend::http::Role::kAdmin
@@ -227,13 +227,20 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
             });
   const bool admin = listener.role == frontend::http::Role::kAdmin;
   const bool resp = listener.protocol == Protocol::kResp;
+  const bool grpc = listener.protocol == Protocol::kGrpc;
+  if (grpc && admin) {
+    report.Fail(node, "a grpc listener has no role admin: leave role out");
+  }
   if (resp && admin) {
     report.Fail(node,
                 "a resp listener has no role admin: leave role out; SLUICE.RESET and "
                 "SLUICE.REFUND are for clients that authenticate, or that come from this host");
   }
   if (listener.address.empty()) {
-    listener.address = std::string(resp ? kDefaultResp : admin ? kDefaultAdmin : kDefaultHttp);
+    listener.address = std::string(resp    ? kDefaultResp
+                                   : grpc  ? kDefaultGrpc
+                                   : admin ? kDefaultAdmin
+                                           : kDefaultHttp);
   }
   if (listener.has_proxies && (resp || admin)) {
     report.Fail(node, "proxies ask an http listener of the role check: leave proxy out here");
@@ -310,6 +317,28 @@ void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Repo
   });
 }
 
+EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
+  EnvoyConfig envoy;
+  EachField(node, "envoy", kEnvoyFields, report,
+            [&](std::string_view field, const YamlNode& value) {
+              if (field == "directory") {
+                if (const auto text = rules::ReadText(value, field, report)) {
+                  envoy.directory = (folder / *text).lexically_normal().string();
+                }
+              } else if (field == "merge_domains") {
+                envoy.reading.merge_domains = rules::ReadBool(value, field, report).value_or(false);
+              } else {
+                envoy.settings.compatible =
+                    rules::ReadWord(value, field, kSemantics, report).value_or(0) == 0;
+              }
+            });
+  if (envoy.directory.empty()) {
+    report.Fail(node,
+                "envoy wants the directory of its domains' files: write envoy: {directory: DIR}");
+  }
+  return envoy;
+}
+
 void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
   EachField(node, "log", kLogFields, report, [&](std::string_view field, const YamlNode& value) {
     if (field == "level") {
@@ -334,6 +363,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
   EachField(root, "the configuration", kTopFields, report,
             [&](std::string_view field, const YamlNode& value) {
               if (field == "listeners") {
+                config.names_listeners = true;
                 EachItem(value, field, report, [&](const YamlNode& item) {
                   config.listeners.push_back(ReadListener(item, folder, report));
                 });
@@ -343,6 +373,8 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                 ReadTable(value, report, config.table);
               } else if (field == "rule_sources") {
                 ReadSources(value, folder, report, config);
+              } else if (field == "envoy") {
+                config.envoy = ReadEnvoy(value, folder, report);
               } else if (field == "loops") {
                 ReadCount(value, field, 0, 1024, report, config.loops);
               } else if (field == "connections") {
@@ -359,6 +391,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
   if (config.listeners.empty()) {
     config.listeners = {
         {.address = std::string(kDefaultHttp), .tls = {}, .token = {}},
+        {.address = std::string(kDefaultGrpc), .protocol = Protocol::kGrpc, .tls = {}, .token = {}},
         {.address = std::string(kDefaultResp), .protocol = Protocol::kResp, .tls = {}, .token = {}},
         {.address = std::string(kDefaultAdmin),
          .role = frontend::http::Role::kAdmin,

@@ -10,6 +10,7 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
+#include "envoy_config.h"
 #include "etcd_config.h"
 #include "frontend/http/door_settings.h"
 #include "rules/findings.h"
@@ -25,14 +26,14 @@ struct TlsConfig {
   std::string client_ca;  // "": clients need no certificate.
 };
 
-enum class Protocol : std::uint8_t { kHttp, kResp };
+enum class Protocol : std::uint8_t { kHttp, kGrpc, kResp };
 
 struct ListenerConfig {
   std::string address;
   Protocol protocol = Protocol::kHttp;
-  frontend::http::Role role = frontend::http::Role::kCheck;  // resp: kCheck.
+  frontend::http::Role role = frontend::http::Role::kCheck;  // grpc, resp: kCheck.
   std::optional<TlsConfig> tls;
-  std::string token;         // http: the bearer token; resp: the password. "" asks for none.
+  std::string token;         // http, grpc: the bearer token; resp: the password. "" asks for none.
   std::string token_file{};  // Where it was read, to be followed; "": nowhere.
   bool has_proxies = false;  // It has a section `proxy`.
   frontend::http::ProxySettings proxy{};          // Of http. Its `notes` stay unset.
@@ -55,6 +56,8 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 // What sluice.yaml says. Every field has a default, so that an empty file serves.
 struct DaemonConfig {
   std::vector<ListenerConfig> listeners;  // Never empty once read.
+  bool names_listeners = false;           // They are the file's own.
+  std::optional<EnvoyConfig> envoy;       // None: there is no such service.
   TableConfig table;
   std::optional<RedisConfig> redis;     // None: the table is the store.
   std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.

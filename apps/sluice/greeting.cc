@@ -40,6 +40,10 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
       text += fmt::format("  resp    {}\n", url);
       continue;
     }
+    if (open.protocol == Protocol::kGrpc) {
+      text += fmt::format("  grpc    {}{}\n", open.address, open.tls ? " (TLS)" : "");
+      continue;
+    }
     const bool is_check = open.role == Role::kCheck;
     std::string& first = is_check ? check : admin;
     const std::string url = (open.tls ? "https://" : "http://") + open.address;

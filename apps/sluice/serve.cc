@@ -6,6 +6,7 @@
 #include "command_line.h"
 #include "daemon.h"
 #include "daemon_config.h"
+#include "envoy_environment.h"
 #include "exit_code.h"
 #include "files.h"
 
@@ -13,7 +14,7 @@ namespace sluice::app {
 
 namespace {
 
-int Serve(const std::string& file) {
+int Serve(const std::string& file, bool envoy) {
   rules::Findings findings;
   std::string text;
   if (!file.empty()) {
@@ -25,6 +26,12 @@ int Serve(const std::string& file) {
     text = *std::move(read);
   }
   DaemonConfig config = ReadDaemonConfig(text, file, findings);
+  if (envoy) {
+    ApplyEnvoyEnvironment(ProcessEnvironment(), config.names_listeners, config, findings);
+    if (const std::string warning = WarnOfUnheeded(ProcessVariables()); !warning.empty()) {
+      findings.warnings.push_back({warning, {"environment", 0, 0}});
+    }
+  }
   for (const Error& warning : findings.warnings) {
     std::fprintf(stderr, "sluice: %s (warning)\n", warning.Text().c_str());
   }
@@ -46,7 +53,11 @@ void AddServe(CLI::App& app, int& exit_code) {
       "Without --config it serves checks on 127.0.0.1:8080 and operators on 127.0.0.1:6070.\n"
       "Signals: SIGHUP reads the rules again; SIGTERM answers what was asked and ends with 0.");
   command->add_option("--config", *file, "The configuration file");
-  command->callback([file, &exit_code] { exit_code = Serve(*file); });
+  auto envoy = std::make_shared<bool>(false);
+  command->add_flag("--envoy", *envoy,
+                    "Envoy's rate limit service, set up by the environment variables of "
+                    "envoyproxy/ratelimit (docs/envoy.md)");
+  command->callback([file, envoy, &exit_code] { exit_code = Serve(*file, *envoy); });
 }
 
 }  // namespace sluice::app

@@ -23,12 +23,15 @@ tl::unexpected<Error> WithRemedy(const Error& error) {
 }  // namespace
 
 Server::Server(net::EventLoop& control, service::LimiterService& service,
-               telemetry::Registry& registry, const frontend::http::Readiness& readiness,
+               envoy::RateLimitService* rate_limits, telemetry::Registry& registry,
+               const frontend::http::Readiness& readiness, const frontend::grpc::Health& health,
                const base::Clock& clock)
     : control_(control),
       service_(service),
+      rate_limits_(rate_limits),
       registry_(registry),
       readiness_(readiness),
+      health_(health),
       clock_(clock) {
   forwarding_notes_.on_first = [](std::string_view peer) {
     spdlog::warn(
@@ -56,6 +59,15 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
                                                 std::move(settings));
 }
 
+frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerConfig& listener) const {
+  frontend::grpc::DoorSettings settings;
+  settings.token = listener.token;
+  settings.health_service = "ratelimit";
+  settings.max_age = max_grpc_age_;
+  settings.max_age_grace = max_grpc_age_grace_;
+  return settings;
+}
+
 Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
                             const ListenerCredentials& credentials,
                             const std::optional<net::ListenerTls>& tls,
@@ -68,6 +80,11 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
     worker.resp_doors.push_back(std::make_unique<frontend::resp::Door>(
         worker.loop, service_, clock_, last_resp_client_, std::move(settings)));
     return OpenOn(worker.loop, listener, tls, address, *worker.resp_doors.back(), worker.listeners);
+  }
+  if (listener.protocol == Protocol::kGrpc) {
+    worker.grpc_doors.push_back(std::make_unique<frontend::grpc::Door>(
+        worker.loop, service_, rate_limits_, health_, GrpcSettings(listener)));
+    return OpenOn(worker.loop, listener, tls, address, *worker.grpc_doors.back(), worker.listeners);
   }
   worker.doors.push_back(MakeDoor(worker.loop, listener, credentials));
   return OpenOn(worker.loop, listener, tls, address, *worker.doors.back(), worker.listeners);
@@ -98,6 +115,10 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
   check_connections_ = std::make_unique<net::ConnectionLimit>(config.connections, per_peer);
   admin_connections_ =
       std::make_unique<net::ConnectionLimit>(kAdminConnections, kAdminConnections / 2);
+  if (config.envoy) {
+    max_grpc_age_ = config.envoy->max_connection_age;
+    max_grpc_age_grace_ = config.envoy->max_connection_age_grace;
+  }
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t loops = config.loops == 0 ? cores : config.loops;
   for (std::size_t i = 0; i < loops; ++i) {
@@ -159,6 +180,16 @@ void Server::Start() {
   }
 }
 
+void Server::OnHealthChanged() {
+  for (const auto& worker : workers_) {
+    worker->loop.Post([worker = worker.get()] {
+      for (const auto& door : worker->grpc_doors) {
+        door->OnHealthChanged();
+      }
+    });
+  }
+}
+
 void Server::Drain() {
   for (const auto& worker : workers_) {
     worker->loop.Post([worker = worker.get()] {
@@ -166,6 +197,9 @@ void Server::Drain() {
         listener->Close();
       }
       for (const auto& door : worker->doors) {
+        door->Drain();
+      }
+      for (const auto& door : worker->grpc_doors) {
         door->Drain();
       }
       for (const auto& door : worker->resp_doors) {
@@ -188,6 +222,9 @@ void Server::Stop() {
         listener->Close();
       }
       for (const auto& door : worker->doors) {
+        door->CloseAll();
+      }
+      for (const auto& door : worker->grpc_doors) {
         door->CloseAll();
       }
       for (const auto& door : worker->resp_doors) {

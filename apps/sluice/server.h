@@ -14,6 +14,9 @@
 #include "base/clock.h"
 #include "credentials.h"
 #include "daemon_config.h"
+#include "envoy/rate_limit_service.h"
+#include "frontend/grpc/door.h"
+#include "frontend/grpc/health.h"
 #include "frontend/http/admin_desk.h"
 #include "frontend/http/door.h"
 #include "frontend/http/readiness.h"
@@ -30,9 +33,11 @@ namespace sluice::app {
 // scrape of a thousand rules delays no check. Lives on the control loop's thread.
 class Server {
  public:
-  // All of these outlive it.
-  Server(net::EventLoop& control, service::LimiterService& service, telemetry::Registry& registry,
-         const frontend::http::Readiness& readiness, const base::Clock& clock);
+  // All of these outlive it. `rate_limits`: Envoy's service, nullptr where there is none.
+  Server(net::EventLoop& control, service::LimiterService& service,
+         envoy::RateLimitService* rate_limits, telemetry::Registry& registry,
+         const frontend::http::Readiness& readiness, const frontend::grpc::Health& health,
+         const base::Clock& clock);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -52,6 +57,9 @@ class Server {
   };
   [[nodiscard]] const std::vector<OpenAddress>& addresses() const { return addresses_; }
   [[nodiscard]] std::size_t loops() const { return workers_.size(); }
+
+  // Tells whoever watches, on every loop.
+  void OnHealthChanged();
 
   // Every loop that requests come from, before Start().
   template <class Visit>
@@ -76,6 +84,7 @@ class Server {
   struct Worker {
     net::EventLoop loop;
     std::vector<std::unique_ptr<frontend::http::Door>> doors;
+    std::vector<std::unique_ptr<frontend::grpc::Door>> grpc_doors;
     std::vector<std::unique_ptr<frontend::resp::Door>> resp_doors;
     std::vector<std::unique_ptr<net::Listener>> listeners;
     std::thread thread;
@@ -94,15 +103,20 @@ class Server {
                       boost::asio::ip::tcp::endpoint& address);
   [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
       net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);
+  [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(const ListenerConfig& listener) const;
 
   net::EventLoop& control_;
   service::LimiterService& service_;
+  envoy::RateLimitService* const rate_limits_;
   telemetry::Registry& registry_;
   const frontend::http::Readiness& readiness_;
+  const frontend::grpc::Health& health_;
   const base::Clock& clock_;
   // Of their own, so that a flood of checks does not lock operators out.
   std::unique_ptr<net::ConnectionLimit> check_connections_;
   std::unique_ptr<net::ConnectionLimit> admin_connections_;
+  Duration max_grpc_age_{};
+  Duration max_grpc_age_grace_{};
   std::atomic<std::uint64_t> last_resp_client_{0};
   frontend::http::ForwardingNotes forwarding_notes_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -31,12 +31,14 @@ DaemonConfig Read(const std::string& text) {
 TEST(DaemonConfigTest, AnEmptyFileServesChecksAndOperators) {
   for (const char* text : {"", "# nothing yet\n", "listeners: []\n", "table:\n"}) {
     const DaemonConfig config = Read(text);
-    ASSERT_EQ(config.listeners.size(), 3U) << text;
+    ASSERT_EQ(config.listeners.size(), 4U) << text;
     EXPECT_EQ(config.listeners[0].address, "127.0.0.1:8080");
-    EXPECT_EQ(config.listeners[1].address, "127.0.0.1:6380");
-    EXPECT_EQ(config.listeners[1].protocol, Protocol::kResp);
-    EXPECT_EQ(config.listeners[2].address, "127.0.0.1:6070");
-    EXPECT_EQ(config.listeners[2].role, frontend::http::Role::kAdmin);
+    EXPECT_EQ(config.listeners[1].address, "127.0.0.1:8081");
+    EXPECT_EQ(config.listeners[1].protocol, Protocol::kGrpc);
+    EXPECT_EQ(config.listeners[2].address, "127.0.0.1:6380");
+    EXPECT_EQ(config.listeners[2].protocol, Protocol::kResp);
+    EXPECT_EQ(config.listeners[3].address, "127.0.0.1:6070");
+    EXPECT_EQ(config.listeners[3].role, frontend::http::Role::kAdmin);
     EXPECT_EQ(config.table.keys, 1'000'000U);
     EXPECT_EQ(config.connections, 10'000U);
     EXPECT_EQ(config.drain_timeout, std::chrono::seconds(10));
@@ -78,7 +80,9 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"\nlisteners: [{adress: x}]", ":2:14: unknown field adress, did you mean address?"},
       {"listeners: [{address: x}]", ":1:23: `x` is no address to listen on"},
       {"listeners: [{role: adm}]", ":1:20: role is adm: write check or admin"},
-      {"listeners: [{protocol: grpc}]", "this version speaks the protocols http and resp"},
+      {"listeners: [{protocol: grpc, role: admin}]", "a grpc listener has no role admin"},
+      {"envoy: {merge_domains: true}", "envoy wants the directory of its domains' files"},
+      {"envoy: {directory: d, semantics: old}", "write compatible or sluice"},
       {"listeners: [{protocol: resp, role: admin}]", "a resp listener has no role admin"},
       {"listeners: [{tls: {}}]", ":1:19: tls wants a cert and its key"},
       {"listeners: [{tls: {cert: a}}]", "tls wants a cert and its key"},

@@ -1,0 +1,337 @@
+#include "envoy_environment.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include <unistd.h>
+
+#include "credentials.h"
+#include "net/listener.h"
+
+namespace sluice::app {
+
+namespace {
+
+// Variables that are known and have no effect, by the beginning of their names.
+struct Unheeded {
+  std::string_view prefix;
+  std::string_view reason;
+};
+constexpr std::string_view kTableOnly = "counters are kept by this process, and not in Redis";
+constexpr std::string_view kPrometheus = "metrics are at /metrics of the debug port";
+constexpr auto kUnheeded = std::to_array<Unheeded>({
+    {"REDIS_", kTableOnly},
+    {"CACHE_KEY_PREFIX", kTableOnly},
+    {"EXPIRATION_JITTER_MAX_SECONDS", kTableOnly},
+    {"MEMCACHE_", "memcached has no atomic check"},
+    {"USE_STATSD", kPrometheus},
+    {"STATSD_", kPrometheus},
+    {"STATS_FLUSH_INTERVAL", kPrometheus},
+    {"DISABLE_STATS", kPrometheus},
+    {"EXTRA_TAGS", kPrometheus},
+    {"USE_DOG_STATSD", kPrometheus},
+    {"DOG_STATSD_", kPrometheus},
+    {"USE_PROMETHEUS", kPrometheus},
+    {"PROMETHEUS_", kPrometheus},
+    {"TRACING_", "there is no tracing yet"},
+    {"OTEL_", "there is no tracing yet"},
+    {"CONFIG_GRPC_XDS_", "the configuration is read from files"},
+    {"XDS_CLIENT_", "the configuration is read from files"},
+    {"FORCE_START_WITHOUT_INITIAL_CONFIG", "it always starts, and answers errors until then"},
+    {"GRPC_UDS", "there are no Unix sockets yet"},
+    {"GOMEMLIMIT", "this is no Go program"},
+    {"GOMAXPROCS", "this is no Go program: set `loops` in the configuration"},
+});
+
+class Reader {
+ public:
+  Reader(const Environment& environment, rules::Findings& findings)
+      : environment_(environment), findings_(findings) {}
+
+  std::string Text(std::string_view name, std::string_view otherwise) const {
+    return environment_(name).value_or(std::string(otherwise));
+  }
+
+  bool Bool(std::string_view name, bool otherwise) {
+    const auto text = environment_(name);
+    if (!text) {
+      return otherwise;
+    }
+    constexpr std::array<std::string_view, 6> kTrue{"1", "t", "T", "TRUE", "true", "True"};
+    constexpr std::array<std::string_view, 6> kFalse{"0", "f", "F", "FALSE", "false", "False"};
+    if (std::ranges::find(kTrue, *text) != kTrue.end()) {
+      return true;
+    }
+    if (std::ranges::find(kFalse, *text) == kFalse.end()) {
+      Fail(name, *text, "is neither true nor false");
+    }
+    return false;
+  }
+
+  std::size_t Number(std::string_view name, std::size_t otherwise, std::size_t most) {
+    const auto text = environment_(name);
+    if (!text) {
+      return otherwise;
+    }
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+    if (text->empty() || error != std::errc() || end != text->data() + text->size() ||
+        number > most) {
+      Fail(name, *text, "is no number from 0 to " + std::to_string(most));
+    }
+    return number;
+  }
+
+  float Share(std::string_view name, float otherwise) {
+    const auto text = environment_(name);
+    if (!text) {
+      return otherwise;
+    }
+    float share = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), share);
+    if (error != std::errc() || end != text->data() + text->size() || !(share >= 0 && share <= 1)) {
+      Fail(name, *text, "is no number from 0 to 1");
+    }
+    return share;
+  }
+
+  Duration Time(std::string_view name, Duration otherwise) {
+    const auto text = environment_(name);
+    if (!text) {
+      return otherwise;
+    }
+    const auto read = ReadGoDuration(*text);
+    if (!read || *read < Duration::zero()) {
+      Fail(name, *text, "is no duration, such as 10s or 1h30m");
+    }
+    return read.value_or(otherwise);
+  }
+
+  void Fail(std::string_view name, std::string_view value, std::string_view why) {
+    findings_.errors.push_back(
+        {std::string(name) + "=" + std::string(value) + " " + std::string(why),
+         {"environment", 0, 0}});
+  }
+
+ private:
+  const Environment& environment_;
+  rules::Findings& findings_;
+};
+
+std::string Address(const std::string& host, std::size_t port) {
+  const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string ReadAddress(Reader& read, std::string_view host, std::string_view default_host,
+                        std::string_view port, std::size_t default_port) {
+  constexpr std::size_t kMostPort = 65'535;
+  const std::string where = read.Text(host, default_host);
+  const std::string address = Address(where, read.Number(port, default_port, kMostPort));
+  if (const auto parsed = net::ParseAddress(address); !parsed) {
+    read.Fail(host, where, "is no address");
+  }
+  return address;
+}
+
+std::optional<TlsConfig> ReadTls(Reader& read) {
+  if (!read.Bool("GRPC_SERVER_USE_TLS", false)) {
+    return std::nullopt;
+  }
+  TlsConfig tls{.cert = read.Text("GRPC_SERVER_TLS_CERT", ""),
+                .key = read.Text("GRPC_SERVER_TLS_KEY", ""),
+                .client_ca = read.Text("GRPC_CLIENT_TLS_CACERT", "")};
+  if (const std::string san = read.Text("GRPC_CLIENT_TLS_SAN", ""); !san.empty()) {
+    read.Fail("GRPC_CLIENT_TLS_SAN", san,
+              "cannot be checked: leave it out, and let GRPC_CLIENT_TLS_CACERT sign only "
+              "certificates of clients that may come");
+  }
+  if (tls.cert.empty() || tls.key.empty()) {
+    read.Fail("GRPC_SERVER_USE_TLS", "true", "wants GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
+  } else if (const auto loaded = LoadTls(tls); !loaded) {
+    read.Fail("GRPC_SERVER_TLS_CERT", tls.cert, "does not load: " + loaded.error().Text());
+  }
+  return tls;
+}
+
+void ReadListeners(Reader& read, DaemonConfig& config) {
+  const std::string token = read.Text("SLUICE_ADMIN_TOKEN", "");
+  ListenerConfig http{
+      .address = ReadAddress(read, "HOST", "0.0.0.0", "PORT", 8080), .tls = {}, .token = {}};
+  ListenerConfig grpc{.address = ReadAddress(read, "GRPC_HOST", "0.0.0.0", "GRPC_PORT", 8081),
+                      .protocol = Protocol::kGrpc,
+                      .tls = ReadTls(read),
+                      .token = {}};
+  ListenerConfig debug{.address = ReadAddress(read, "DEBUG_HOST", "127.0.0.1", "DEBUG_PORT", 6070),
+                       .role = frontend::http::Role::kAdmin,
+                       .tls = {},
+                       .token = token};
+  const auto endpoint = net::ParseAddress(debug.address);
+  if (token.empty() && endpoint && !endpoint->address().is_loopback()) {
+    read.Fail("DEBUG_HOST", read.Text("DEBUG_HOST", ""),
+              "opens the operators' door to others: set SLUICE_ADMIN_TOKEN, which they send as "
+              "`Authorization: Bearer`, or leave DEBUG_HOST out");
+  }
+  config.listeners = {std::move(http), std::move(grpc), std::move(debug)};
+}
+
+void ReadFiles(Reader& read, EnvoyConfig& envoy) {
+  const std::filesystem::path root = read.Text("RUNTIME_ROOT", "/srv/runtime_data/current");
+  const std::filesystem::path tree = root / read.Text("RUNTIME_SUBDIRECTORY", "");
+  const std::string app = read.Text("RUNTIME_APPDIRECTORY", "config");
+  envoy.skip_dotfiles = read.Bool("RUNTIME_IGNOREDOTFILES", false);
+  if (read.Bool("RUNTIME_WATCH_ROOT", true)) {
+    envoy.directory = tree.lexically_normal().string();
+    envoy.prefix = app + ".";
+  } else {
+    envoy.directory = (tree / app).lexically_normal().string();
+  }
+  envoy.reading.merge_domains = read.Bool("MERGE_DOMAIN_CONFIG", false);
+  if (const std::string type = read.Text("CONFIG_TYPE", "FILE"); type != "FILE") {
+    read.Fail("CONFIG_TYPE", type, "is not known here: the configuration is read from files, FILE");
+  }
+}
+
+void ReadSettings(Reader& read, envoy::Settings& settings) {
+  const std::string semantics = read.Text("SLUICE_SEMANTICS", "compatible");
+  settings.compatible = semantics != "sluice";
+  if (settings.compatible && semantics != "compatible") {
+    read.Fail("SLUICE_SEMANTICS", semantics, "is neither compatible nor sluice");
+  }
+  settings.shadow_mode = read.Bool("SHADOW_MODE", false);
+  settings.quota_mode = read.Bool("QUOTA_MODE", false);
+  settings.near_limit_ratio = read.Share("NEAR_LIMIT_RATIO", settings.near_limit_ratio);
+  settings.stop_counting_when_over = read.Bool("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", false);
+  settings.over_limit_cache_bytes =
+      read.Number("LOCAL_CACHE_SIZE_IN_BYTES", 0, std::size_t{1} << 34);
+  settings.dynamic_metadata = read.Bool("RESPONSE_DYNAMIC_METADATA", false);
+  settings.response_headers = read.Bool("LIMIT_RESPONSE_HEADERS_ENABLED", false);
+  settings.limit_header = read.Text("LIMIT_LIMIT_HEADER", settings.limit_header);
+  settings.remaining_header = read.Text("LIMIT_REMAINING_HEADER", settings.remaining_header);
+  settings.reset_header = read.Text("LIMIT_RESET_HEADER", settings.reset_header);
+  settings.retry_after_header = read.Bool("SLUICE_RETRY_AFTER", false);
+  if (const std::string backend = read.Text("BACKEND_TYPE", "redis"); backend != "redis") {
+    read.Fail("BACKEND_TYPE", backend, "is not known here: leave it out");
+  }
+}
+
+void ReadLog(Reader& read, DaemonConfig& config) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kLevels{
+      {{"panic", "error"},
+       {"fatal", "error"},
+       {"error", "error"},
+       {"warn", "warn"},
+       {"warning", "warn"},
+       {"info", "info"},
+       {"debug", "debug"},
+       {"trace", "trace"}}};
+  std::string level = read.Text("LOG_LEVEL", "warn");
+  std::ranges::transform(level, level.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  const auto* const known =
+      std::ranges::find(kLevels, level, &std::pair<std::string_view, std::string_view>::first);
+  if (known == kLevels.end()) {
+    read.Fail("LOG_LEVEL", level, "is none of panic, fatal, error, warn, info, debug, trace");
+  } else {
+    config.log_level = known->second;
+  }
+  const std::string format = read.Text("LOG_FORMAT", "text");
+  config.log_format = format == "json" ? LogFormat::kJson : LogFormat::kText;
+}
+
+}  // namespace
+
+std::optional<Duration> ReadGoDuration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits{{{"ns", 1},
+                                                                       {"us", 1e3},
+                                                                       {"\xc2\xb5s", 1e3},
+                                                                       {"ms", 1e6},
+                                                                       {"s", 1e9},
+                                                                       {"m", 60e9},
+                                                                       {"h", 3600e9}}};
+  if (text == "0") {
+    return Duration::zero();
+  }
+  const bool negative = text.starts_with('-');
+  text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  double sum = 0;
+  while (!text.empty()) {
+    double count = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), count, std::chars_format::fixed);
+    if (error != std::errc() || !(count >= 0)) {
+      return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto* const unit = std::ranges::find_if(kUnits, [text](const auto& known) {
+      const std::size_t size = std::min(text.find_first_of("0123456789."), text.size());
+      return text.substr(0, size) == known.first;
+    });
+    if (unit == kUnits.end()) {
+      return std::nullopt;
+    }
+    text.remove_prefix(unit->first.size());
+    sum += count * unit->second;
+  }
+  constexpr double kMost = 9.2e18;  // Of a Duration, 292 years.
+  if (sum > kMost) {
+    return std::nullopt;
+  }
+  return Duration(static_cast<std::int64_t>(negative ? -sum : sum));
+}
+
+Environment ProcessEnvironment() {
+  return [](std::string_view name) -> std::optional<std::string> {
+    const char* const value = std::getenv(std::string(name).c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+}
+
+void ApplyEnvoyEnvironment(const Environment& environment, bool keep_listeners,
+                           DaemonConfig& config, rules::Findings& findings) {
+  Reader read(environment, findings);
+  EnvoyConfig envoy;
+  ReadFiles(read, envoy);
+  ReadSettings(read, envoy.settings);
+  envoy.healthy_with_a_configuration = read.Bool("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", false);
+  envoy.max_connection_age = read.Time("GRPC_MAX_CONNECTION_AGE", std::chrono::hours(24));
+  envoy.max_connection_age_grace =
+      read.Time("GRPC_MAX_CONNECTION_AGE_GRACE", std::chrono::hours(1));
+  if (!keep_listeners) {
+    ReadListeners(read, config);
+  }
+  ReadLog(read, config);
+  config.envoy = std::move(envoy);
+}
+
+std::vector<std::string> ProcessVariables() {
+  std::vector<std::string> names;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view variable = *at;
+    names.emplace_back(variable.substr(0, variable.find('=')));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string WarnOfUnheeded(std::span<const std::string> names) {
+  std::string warning;
+  for (const std::string& name : names) {
+    const auto* const row = std::ranges::find_if(
+        kUnheeded, [&name](const Unheeded& known) { return name.starts_with(known.prefix); });
+    if (row != kUnheeded.end()) {
+      warning += (warning.empty() ? "" : "; ") + name + " (" + std::string(row->reason) + ")";
+    }
+  }
+  return warning.empty() ? warning : "without effect: " + warning;
+}
+
+}  // namespace sluice::app

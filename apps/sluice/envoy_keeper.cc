@@ -1,0 +1,142 @@
+#include "envoy_keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "sources/tree_files.h"
+
+namespace sluice::app {
+
+namespace {
+
+// From the first sign of a change to reading the files: as in rule_keeper.cc.
+constexpr std::chrono::milliseconds kSettle{50};
+
+// Where changes are looked for: in the directory, and in the one below it that the files are in.
+std::vector<std::string> Watched(const EnvoyConfig& config) {
+  const std::filesystem::path directory = config.directory;
+  std::vector<std::string> globs{(directory / "*").string()};
+  if (!config.prefix.empty()) {
+    const std::string app = config.prefix.substr(0, config.prefix.size() - 1);
+    globs.push_back((directory / app / "*").string());
+  }
+  return globs;
+}
+
+// The path with dots for slashes, as the old service names its files.
+std::string Dotted(std::string name) {
+  std::ranges::replace(name, '/', '.');
+  return name;
+}
+
+// Lengths keep two splits of one text apart.
+std::string Joined(const std::vector<rules::SourceText>& files) {
+  std::string joined = "read\n";
+  for (const rules::SourceText& file : files) {
+    joined += std::to_string(file.name.size()) + ' ' + std::to_string(file.text.size()) + '\n' +
+              file.name + file.text;
+  }
+  return joined;
+}
+
+}  // namespace
+
+EnvoyKeeper::EnvoyKeeper(net::EventLoop& loop, envoy::RateLimitService& service,
+                         const EnvoyConfig& config, std::function<void()> on_loaded,
+                         sources::FileSource files)
+    : loop_(loop),
+      service_(service),
+      config_(config),
+      on_loaded_(std::move(on_loaded)),
+      files_(std::move(files)) {}
+
+Result<std::unique_ptr<EnvoyKeeper>> EnvoyKeeper::Create(net::EventLoop& loop,
+                                                         envoy::RateLimitService& service,
+                                                         const EnvoyConfig& config,
+                                                         std::function<void()> on_loaded) {
+  auto files = sources::FileSource::Create(Watched(config));
+  if (!files) {
+    return tl::unexpected(files.error());
+  }
+  return std::unique_ptr<EnvoyKeeper>(
+      new EnvoyKeeper(loop, service, config, std::move(on_loaded), *std::move(files)));
+}
+
+void EnvoyKeeper::LoadFirst() {
+  Load("start");
+  auto follower = FileFollower::Create(loop_, files_, kSettle, [this] { Load("files changed"); });
+  if (follower) {
+    follower_ = *std::move(follower);
+  } else {
+    spdlog::error("changes of {} are not seen: {}; SIGHUP reads it again", config_.directory,
+                  follower.error().Text());
+  }
+}
+
+Result<std::vector<rules::SourceText>> EnvoyKeeper::Read() const {
+  auto tree = sources::ReadTree(config_.directory, {.skip_dotfiles = config_.skip_dotfiles});
+  if (!tree) {
+    return tl::unexpected(tree.error());
+  }
+  for (const Error& skipped : tree->skipped) {
+    spdlog::warn("{}", skipped.Text());
+  }
+  std::erase_if(tree->files, [this](const rules::SourceText& file) {
+    return !Dotted(file.name).starts_with(config_.prefix);
+  });
+  return std::move(tree->files);
+}
+
+void EnvoyKeeper::Load(std::string_view why) {
+  auto files = Read();
+  if (!files) {
+    Fail(why, {files.error()}, "unread " + files.error().Text());
+    return;
+  }
+  std::string text = Joined(*files);
+  if (text == running_text_) {
+    failed_text_.clear();
+    return;
+  }
+  rules::Findings findings;
+  auto configuration = envoy::Configuration::Read(*files, config_.reading, findings);
+  if (configuration == nullptr) {
+    Fail(why, findings.errors, std::move(text));
+    return;
+  }
+  const std::size_t limits = configuration->limits().size();
+  const std::size_t domains = configuration->domain_count();
+  service_.SetConfiguration(std::move(configuration));
+  service_.metrics().CountLoad(true);
+  running_text_ = std::move(text);
+  failed_text_.clear();
+  if (domains == 0) {
+    spdlog::warn("{}: no domain is configured below {}: every request is answered OK", why,
+                 config_.directory);
+  } else {
+    spdlog::info("{}: {} limits of {} domains in force", why, limits, domains);
+  }
+  on_loaded_();
+}
+
+void EnvoyKeeper::Fail(std::string_view why, const std::vector<Error>& errors, std::string text) {
+  service_.metrics().CountLoad(false);
+  if (text == failed_text_) {
+    return;  // Said before.
+  }
+  failed_text_ = std::move(text);
+  std::string lines;
+  for (const Error& error : errors) {
+    lines += "\n" + error.Text();
+  }
+  spdlog::error(
+      "{}: the configuration of Envoy's domains does not load, {}:{}", why,
+      running_text_.empty() ? "there is none: calls fail" : "the running one stays in force",
+      lines);
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,234 @@
+#!/usr/bin/python3
+"""`sluice serve --envoy` as whoever runs envoyproxy/ratelimit sees it: the same files, the same
+environment variables, asked by a gRPC client in Python (Debian's, which has the module grpc)."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "daemon")]
+import grpc  # noqa: E402
+import harness  # noqa: E402
+import rls  # noqa: E402
+
+CONFIG = """
+domain: d
+descriptors:
+  - key: user
+    rate_limit: {unit: day, requests_per_unit: %d}
+  - key: path
+    value: /slow
+    rate_limit: {unit: day, requests_per_unit: 0}
+"""
+
+
+class EnvoyCase(unittest.TestCase):
+    """A daemon with a configuration directory of its own."""
+    sluice = ""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        self.process = None
+        self.client = None
+        self.configure("first", CONFIG % 3)
+        os.symlink("first", self.root / "current")
+
+    def configure(self, generation, text):
+        config = self.root / generation / "ratelimit" / "config"
+        config.mkdir(parents=True, exist_ok=True)
+        (config / "config.yaml").write_text(text)
+
+    def swap(self, generation):
+        """As Kubernetes and goruntime's users do it."""
+        os.symlink(generation, self.root / "next")
+        os.rename(self.root / "next", self.root / "current")
+
+    def tearDown(self):
+        if self.client:
+            self.client.close()
+        if self.process:
+            if self.process.poll() is None:
+                self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+        self.folder.cleanup()
+
+    def environment(self, **more):
+        (self.root / "sluice.yaml").write_text("table: {keys: 1000, path: %s/table}\nloops: 1\n"
+                                               % self.root)
+        return {"PATH": os.environ["PATH"], "HOST": "127.0.0.1", "PORT": "0",
+                "GRPC_HOST": "127.0.0.1", "GRPC_PORT": "0", "DEBUG_PORT": "0",
+                "LOG_LEVEL": "info", "RUNTIME_ROOT": str(self.root / "current"),
+                "RUNTIME_SUBDIRECTORY": "ratelimit", **more}
+
+    def start(self, credentials=None, **more):
+        with open(self.root / "log", "a") as log:
+            self.process = subprocess.Popen(
+                [self.sluice, "serve", "--envoy", "--config", "sluice.yaml"], cwd=self.root,
+                env=self.environment(**more), stdout=subprocess.PIPE, stderr=log, text=True)
+        greeting = ""
+        for line in self.process.stdout:
+            greeting += line
+            if line.startswith("Try:"):
+                break
+        else:
+            raise AssertionError("it did not start: " + self.log())
+        addresses = dict(re.findall(r"^  (checks|admin|grpc)\s+(?:https?://)?(\S+)", greeting, re.M))
+        self.checks, self.admin = addresses["checks"], addresses["admin"]
+        self.grpc_port = int(addresses["grpc"].rsplit(":", 1)[1])
+        self.client = rls.Client("localhost:%d" % self.grpc_port, credentials)
+        return greeting
+
+    def log(self):
+        return (self.root / "log").read_text()
+
+    def metrics(self):
+        return harness.DaemonCase.get(self, self.admin, "/metrics")[1]
+
+
+class EnvoyTest(EnvoyCase):
+    def test_decides_by_the_files_and_says_so_in_metrics(self):
+        self.start()
+        codes = [self.client.ask("d", [[("user", "u")]])[0] for _ in range(5)]
+        self.assertEqual(codes, [rls.OK] * 3 + [rls.OVER_LIMIT] * 2)
+        code, statuses = self.client.ask("d", [[("user", "v")], [("nothing", "")]])
+        self.assertEqual((code, len(statuses)), (rls.OK, 2))
+        self.assertEqual(rls.first(statuses[0], 3), 2)
+        self.assertEqual(rls.first(rls.first(statuses[0], 2, b""), 1), 3)
+        self.assertEqual(self.client.ask("d", [[("path", "/slow")]])[0], rls.OVER_LIMIT)
+        text = self.metrics()
+        self.assertIn('ratelimit_service_rate_limit_over_limit{domain="d",key1="user"} 2', text)
+        self.assertIn('ratelimit_service_total_requests{grpc_method="ShouldRateLimit"} 7', text)
+
+    def test_errors_have_the_old_codes(self):
+        self.start()
+        for domain, descriptors, text in (("", [], "rate limit domain must not be empty"),
+                                          ("d", [], "rate limit descriptor list must not be empty")):
+            with self.assertRaises(grpc.RpcError) as caught:
+                self.client.ask(domain, descriptors)
+            self.assertEqual(caught.exception.code(), grpc.StatusCode.UNKNOWN)
+            self.assertEqual(caught.exception.details(), text)
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.client.call("/a.B/C", b"")
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
+        code, _ = self.client.ask("d", [[("user", "z")]], compression=grpc.Compression.Gzip)
+        self.assertEqual(code, rls.OK)
+
+    def test_follows_a_swapped_link_and_keeps_counts(self):
+        self.start()
+        for _ in range(3):
+            self.client.ask("d", [[("user", "u")]])
+        self.configure("second", CONFIG % 6)
+        self.swap("second")
+        harness.until(lambda: "ratelimit_service_config_load_success 2" in self.metrics())
+        codes = [self.client.ask("d", [[("user", "u")]])[0] for _ in range(4)]
+        self.assertEqual(codes, [rls.OK] * 3 + [rls.OVER_LIMIT])
+
+    def test_a_bad_file_leaves_the_running_configuration(self):
+        self.start()
+        self.configure("bad", "domain: d\ndescriptors: [{key: k, rate_limit: {unit: eon}}]\n")
+        self.swap("bad")
+        harness.until(lambda: "ratelimit_service_config_load_error 1" in self.metrics())
+        self.assertIn("invalid rate limit unit 'eon'", self.log())
+        self.assertEqual(self.client.ask("d", [[("path", "/slow")]])[0], rls.OVER_LIMIT)
+
+    def test_plain_directories_are_followed_in_place(self):
+        self.start(RUNTIME_ROOT=str(self.root / "first"), RUNTIME_WATCH_ROOT="false")
+        (self.root / "first/ratelimit/config/config.yaml").write_text(CONFIG % 1)
+        harness.until(lambda: "ratelimit_service_config_load_success 2" in self.metrics())
+        codes = [self.client.ask("d", [[("user", "w")]])[0] for _ in range(2)]
+        self.assertEqual(codes, [rls.OK, rls.OVER_LIMIT])
+
+    def test_starts_without_a_configuration_and_says_what_has_no_effect(self):
+        self.start(RUNTIME_ROOT=str(self.root / "nowhere"), STATSD_HOST="x", MEMCACHE_SRV="y",
+                   HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED="true")
+        self.assertEqual(self.client.health(), 2)
+        self.assertEqual(self.client.health(""), 1)
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.client.ask("d", [[("user", "u")]])
+        self.assertEqual(caught.exception.details(), "no rate limit configuration loaded")
+        self.assertIn("without effect: MEMCACHE_SRV (", self.log())
+        self.assertIn("STATSD_HOST (metrics are at", self.log())
+
+    def test_wrong_variables_keep_it_from_starting(self):
+        for more, text in (({"SHADOW_MODE": "maybe"}, "SHADOW_MODE=maybe is neither"),
+                           ({"GRPC_PORT": "70000"}, "GRPC_PORT=70000 is no number"),
+                           ({"CONFIG_TYPE": "GRPC_XDS_SOTW"}, "CONFIG_TYPE=GRPC_XDS_SOTW"),
+                           ({"DEBUG_HOST": "0.0.0.0"}, "set SLUICE_ADMIN_TOKEN")):
+            run = subprocess.run([self.sluice, "serve", "--envoy"], cwd=self.root, timeout=20,
+                                 env=self.environment(**more), capture_output=True, text=True)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(text, run.stderr)
+
+    def test_health_is_watched_until_the_end(self):
+        self.start()
+        self.assertEqual(self.client.health(), 1)
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.client.health("nobody")
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.NOT_FOUND)
+        seen = []
+        watch = self.client.watch()
+        seen.append(rls.first(next(watch), 1))
+        self.process.terminate()
+        try:
+            for update in watch:
+                seen.append(rls.first(update, 1))
+        except grpc.RpcError as error:
+            self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE)
+        self.assertEqual(seen, [1, 2])
+        self.assertEqual(self.process.wait(timeout=20), 0)
+
+    def test_counts_survive_a_kill(self):
+        self.start()
+        self.client.ask("d", [[("user", "u")]], hits=3)
+        self.client.close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.start()
+        self.assertEqual(self.client.ask("d", [[("user", "u")]])[0], rls.OVER_LIMIT)
+
+    def test_tls_with_client_certificates(self):
+        authority = harness.Authority(self.root)
+        authority.sign("server")
+        authority.sign("client")
+        read = lambda name: (self.root / name).read_bytes()  # noqa: E731
+        self.start(grpc.ssl_channel_credentials(read("ca.crt"), read("client.key"),
+                                                read("client.crt")),
+                   GRPC_SERVER_USE_TLS="true", GRPC_SERVER_TLS_CERT="server.crt",
+                   GRPC_SERVER_TLS_KEY="server.key", GRPC_CLIENT_TLS_CACERT="ca.crt")
+        self.assertEqual(self.client.ask("d", [[("user", "t")]])[0], rls.OK)
+        stranger = rls.Client("localhost:%d" % self.grpc_port,
+                              grpc.ssl_channel_credentials(read("ca.crt")))
+        with self.assertRaises(grpc.RpcError) as caught:
+            stranger.ask("d", [[("user", "t")]], timeout=5)
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        stranger.close()
+
+    def test_exact_under_many_clients_at_once(self):
+        self.configure("first", CONFIG % 500)
+        self.start()
+        codes = []
+
+        def ask():
+            for _ in range(100):
+                codes.append(self.client.ask("d", [[("user", "crowd")]])[0])
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(codes.count(rls.OK), 500)
+        self.assertEqual(codes.count(rls.OVER_LIMIT), 300)
+
+
+if __name__ == "__main__":
+    EnvoyCase.sluice = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
