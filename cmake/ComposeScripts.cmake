@@ -56,6 +56,8 @@ join(text now wide concurrency release)
 add_script(release "${text}")
 join(text member)
 add_script(member "${text}")
+join(tail settle)
+add_script(settle "${every}${tail}")
 
 get_property(scripts GLOBAL PROPERTY scripts)
 file(WRITE ${OUT}

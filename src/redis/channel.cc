@@ -53,6 +53,9 @@ void Channel::Release(store::HoldCall& call, Time now) {
 void Channel::Renew(store::HoldCall& call, Time now) {
   Send(Kind::kRenew, call, now);
 }
+void Channel::Settle(store::SettleCall& call, Time now) {
+  Send(Kind::kSettle, call, now);
+}
 
 void Channel::Send(Kind kind, store::StoreCall& call, Time now) {
   Command command{.kind = kind, .call = &call};
@@ -90,6 +93,11 @@ void Channel::Write(Command command) {
       command.script = ScriptId::kRefund;
       EnsureLoaded(command.script);
       AppendRefund(static_cast<store::RefundCall&>(*command.call), judged, written_);
+      break;
+    case Kind::kSettle:
+      command.script = ScriptId::kSettle;
+      EnsureLoaded(command.script);
+      AppendSettle(static_cast<store::SettleCall&>(*command.call), judged, written_);
       break;
     case Kind::kRelease:
     case Kind::kRenew:

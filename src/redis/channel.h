@@ -75,6 +75,7 @@ class Channel {
   void Reset(store::ResetCall& call, Time now);
   void Release(store::HoldCall& call, Time now);
   void Renew(store::HoldCall& call, Time now);
+  void Settle(store::SettleCall& call, Time now);
 
   // Keeps an entry of this name among those of all nodes, while connected, and `nodes` at how many
   // there are; the last count stays while Redis is away. Before the first connection.
@@ -125,6 +126,7 @@ class Channel {
     kReset,
     kRelease,
     kRenew,
+    kSettle,
     kAuth,
     kSelect,
     kName,

@@ -100,6 +100,7 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
     case Kind::kReset:
     case Kind::kRelease:
     case Kind::kRenew:
+    case Kind::kSettle:
       if (failed) {
         OnError(std::move(command), head.text, now);
       } else {
@@ -161,6 +162,11 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
     if (read && (command.kind == Kind::kRelease || command.kind == Kind::kRenew)) {
       error =
           reply.size() == 3 && reply[2].integer == 1 ? StoreError::kNone : StoreError::kNotFound;
+    }
+    if (read && command.kind == Kind::kSettle) {
+      const std::int64_t settled = reply.size() == 3 ? reply[2].integer : -1;
+      error = settled < 0 ? StoreError::kNotFound : StoreError::kNone;
+      static_cast<store::SettleCall&>(*command.call).settled = std::max<std::int64_t>(settled, 0);
     }
     Answer(command, error, read ? RedisCount::kAnswered : RedisCount::kFailed);
     return;

@@ -43,10 +43,12 @@ class Args {
     Put(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
   }
   void PutFlag(bool flag) { Put(flag ? std::string_view("1") : std::string_view("0")); }
-  void PutKey(std::string_view rule, const core::KeyView& key, const Quota& quota) {
+  void PutKey(std::string_view rule, const core::KeyView& key, const Quota& quota,
+              std::string_view suffix = {}) {
     // Written once, behind the widest head that its size may need, and the head then before it.
     const std::size_t at = out_.size();
     AppendKeyText(rule, key, quota, out_);
+    out_ += suffix;
     std::array<char, 24> head;  // NOLINT: to_chars writes it.
     head[0] = '$';
     char* end = std::to_chars(head.data() + 1, head.data() + 20, out_.size() - at).ptr;
@@ -60,6 +62,12 @@ class Args {
     if (!key.formerly.empty()) {
       PutKey(key.formerly, key, quota);
     }
+  }
+  // Beside the key, on the same shard.
+  void PutMark(const store::SettleCall& call) {
+    PutKey("@settled", call.key, call.quota,
+           ":" + std::to_string(call.receipt.nonce) + ":" +
+               std::to_string(call.receipt.charged_at_ns));
   }
 
  private:
@@ -141,7 +149,7 @@ void PutQuota(Args& args, const Quota& quota, const Judged& judged, store::HoldI
 }
 
 // When what was charged at `charged` stops counting anyway: a refund comes too late then. As
-// the table has it (store/table_verbs.cc).
+// the table has it (store/refund.cc).
 std::int64_t UsedUntilUs(const Quota& quota, std::int64_t charged) {
   const std::int64_t window = InUs(quota.window.count());
   if (core::IsBucket(quota.algorithm)) {
@@ -160,12 +168,6 @@ std::int64_t UsedUntilUs(const Quota& quota, std::int64_t charged) {
     return charged + window - core::PastMultiple(charged, window);
   }
   return charged + window;
-}
-
-// Whether a receipt may be one of ours at all; then it fits 53 bits.
-bool IsPossible(const store::Receipt& receipt) {
-  constexpr std::int64_t kLatestNs = std::int64_t{8'000'000'000} * 1'000'000'000;
-  return receipt.nonce != 0 && receipt.charged_at_ns >= 0 && receipt.charged_at_ns < kLatestNs;
 }
 
 void PutRefund(Args& args, const core::KeyView& key, const Quota& quota, Units units,
@@ -252,17 +254,31 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
   return ScriptId::kRequest;
 }
 
+bool IsPossible(const store::Receipt& receipt) {
+  constexpr std::int64_t kLatestNs = std::int64_t{8'000'000'000} * 1'000'000'000;
+  return receipt.nonce != 0 && receipt.charged_at_ns >= 0 && receipt.charged_at_ns < kLatestNs;
+}
+
 void AppendRefund(const store::RefundCall& call, const Judged& judged, std::string& out) {
-  const bool receipt = call.receipt != nullptr;
-  Args args(out, 3 + KeysOf(call.key) + 7 + (receipt ? 2 : 0));
+  Args args(out, 3 + KeysOf(call.key) + 7);
   PutRefund(args, call.key, call.quota, call.units, judged);
-  if (receipt) {
-    // What nobody can have been given has been charged after everything.
-    const std::int64_t charged =
-        IsPossible(*call.receipt) ? InUs(call.receipt->charged_at_ns) : std::int64_t{1} << 53U;
-    args.Put(charged);
-    args.Put(IsPossible(*call.receipt) ? UsedUntilUs(call.quota, charged) : 0);
-  }
+}
+
+void AppendSettle(const store::SettleCall& call, const Judged& judged, std::string& out) {
+  Args args(out, 3 + KeysOf(call.key) + 1 + 11);
+  BeginScript(args, ScriptId::kSettle, KeysOf(call.key) + 1);
+  args.PutKeys(call.key, call.quota);
+  args.PutMark(call);
+  PutTime(args, judged);
+  args.Put(ScriptOf(ScriptFor(call.quota.algorithm)).name);
+  args.Put(call.charged);
+  args.Put(call.units);
+  PutQuota(args, call.quota, judged, 0);
+  const std::int64_t charged = InUs(call.receipt.charged_at_ns);
+  const std::int64_t counts_until = UsedUntilUs(call.quota, charged);
+  args.Put(charged);
+  args.Put(counts_until);
+  args.Put(call.open_for == Duration{} ? counts_until : charged + InUs(call.open_for.count()));
 }
 
 void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged,

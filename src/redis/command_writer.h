@@ -22,12 +22,17 @@ struct Judged {
   return !check.quota.unlimited;
 }
 
+// Whether a receipt may be one of ours at all; then it fits 53 bits.
+[[nodiscard]] bool IsPossible(const store::Receipt& receipt);
+
 // Each appends one command to `out`, as it goes over the wire. Any bytes may be in keys.
 
 // A call with at least one check that IsAsked(). Names the holds that it may be granted in its
 // answers; ReadCheckReply() takes those back that were not. Returns the script that it runs.
 ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& out);
 void AppendRefund(const store::RefundCall& call, const Judged& judged, std::string& out);
+// A call whose receipt IsPossible().
+void AppendSettle(const store::SettleCall& call, const Judged& judged, std::string& out);
 void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged, std::string& out);
 void AppendReset(const store::ResetCall& call, std::string& out);
 void AppendScriptLoad(ScriptId script, std::string& out);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "redis/command_writer.h"
 #include "redis/reply_reader.h"
 #include "store/table_core.h"
 
@@ -120,6 +121,19 @@ void RedisStore::Refund(store::RefundCall& call) {
     call.OnAnswered();
   } else {
     SendOne(call, &Channel::Refund);
+  }
+}
+
+void RedisStore::Settle(store::SettleCall& call) {
+  if (call.quota.algorithm == core::Algorithm::kConcurrency || !IsSupported(call.quota)) {
+    call.error = store::StoreError::kUnsupported;  // Holds are released, not settled.
+    call.OnAnswered();
+  } else if (call.quota.unlimited || call.units < 0 || call.charged < 0 ||
+             !IsPossible(call.receipt)) {
+    call.error = store::StoreError::kNotFound;
+    call.OnAnswered();
+  } else {
+    SendOne(call, &Channel::Settle);
   }
 }
 

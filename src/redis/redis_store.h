@@ -56,6 +56,8 @@ class RedisStore final : public store::KeyStore {
   void Reset(store::ResetCall& call) override;
   void Release(store::HoldCall& call) override;
   void Renew(store::HoldCall& call) override;
+  // Any receipt that might be one is taken for one: what makes it genuine is known to no server.
+  void Settle(store::SettleCall& call) override;
 
  private:
   // Of the calling thread; nullptr on a thread whose loop is not attached.

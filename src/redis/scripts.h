@@ -18,10 +18,11 @@ enum class ScriptId : std::uint8_t {
   kConcurrency,
   kRequest,  // Any request.
   kRefund,
-  kRelease,
-  kMember,  // Counts the nodes.
+  kRelease,  // And renewal.
+  kMember,   // Counts the nodes.
+  kSettle,
 };
-inline constexpr std::size_t kScriptCount = 10;
+inline constexpr std::size_t kScriptCount = 11;
 
 struct Script {
   std::string_view name;  // Of the first six: also what request.lua and refund.lua call them.

@@ -20,6 +20,7 @@ enum class BlockKind : std::uint8_t {
   kFree = 0,
   kEntries = 1,  // Of sliding_window_log and sliding_window.
   kHolds = 2,    // Of concurrency.
+  kText = 3,     // The key of a ban.
 };
 
 // One unit group in flight. Empty unless its bit in the block's mask is set.
@@ -31,6 +32,8 @@ struct Hold {
 
 inline constexpr std::uint32_t kEntriesPerBlock = 7;
 inline constexpr std::uint32_t kHoldsPerBlock = 4;
+inline constexpr std::size_t kTextBytesPerBlock = 112;
+using BlockText = std::array<char, kTextBytesPerBlock>;
 
 // 128 bytes of what does not fit into a slot. Belongs to one slot, under whose lock it is
 // read and written; `next` and `owner` are atomic because the free list and an evictor look
@@ -76,6 +79,8 @@ class Block {
   [[nodiscard]] const core::Entry& entry(std::uint32_t i) const { return payload_.entries[i]; }
   [[nodiscard]] Hold& hold(std::uint32_t i) { return payload_.holds[i]; }
   [[nodiscard]] const Hold& hold(std::uint32_t i) const { return payload_.holds[i]; }
+  [[nodiscard]] BlockText& text() { return payload_.text; }
+  [[nodiscard]] const BlockText& text() const { return payload_.text; }
 
  private:
   static constexpr std::uint32_t kShift = 28;
@@ -88,6 +93,7 @@ class Block {
   union {
     std::array<core::Entry, kEntriesPerBlock> entries;
     std::array<Hold, kHoldsPerBlock> holds;
+    BlockText text;
   } payload_{};
 };
 static_assert(sizeof(Block) == 128);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "store/key_store.h"
+#include "store/refund.h"
 #include "store/table_core.h"
 
 // What DecideOne and Request have in common.
@@ -16,11 +17,11 @@ inline constexpr int kTries = 64;
 // What a check gets for which there is no room, judged as on a fresh key.
 [[nodiscard]] Decision DecideFull(TableCore& core, const Turn& turn, const Check& check);
 
-inline void Charged(const Turn& turn, const Check& check, CheckAnswer& answer) {
+inline void Charged(const TableCore& core, const Turn& turn, const Check& check,
+                    const Fingerprint& key, CheckAnswer& answer) {
   answer.charged = true;
   if (check.want_receipt) {
-    answer.receipt = {.charged_at_ns = turn.now.line.time_since_epoch().count(),
-                      .nonce = NextNonce()};
+    answer.receipt = ReceiptOf(core, turn, key, check.cost.units);
   }
 }
 

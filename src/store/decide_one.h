@@ -10,7 +10,8 @@ namespace sluice::store {
 // by a key that has no former name. What a decision costs is what it costs here.
 [[nodiscard]] inline bool IsPlain(const CheckCall& call) {
   return call.checks.size() == 1 && call.checks[0].key.formerly.empty() &&
-         !call.checks[0].quota.unlimited && !HasList(KindOf(call.checks[0].quota.algorithm));
+         call.checks[0].ban == nullptr && !call.checks[0].quota.unlimited &&
+         !HasList(KindOf(call.checks[0].quota.algorithm));
 }
 
 // Judges a request that IsPlain(). `key` is the fingerprint of its key.

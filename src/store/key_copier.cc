@@ -67,6 +67,9 @@ bool KeyCopier::CopyKey(Slot& slot, std::uint32_t now, KeySink& sink) {
       case BlockKind::kHolds:
         CopyHolds(image);
         break;
+      case BlockKind::kText:
+        CopyText(image);
+        break;
       case BlockKind::kEntries:
         mark.block = std::bit_cast<ListState>(image.state).head;
         CopyEntries(image, mark);
@@ -79,7 +82,7 @@ bool KeyCopier::CopyKey(Slot& slot, std::uint32_t now, KeySink& sink) {
   }
   if (HasList(image.kind)) {
     DropEnds(image);
-    if (image.items == 0) {
+    if (image.items == 0 && BlocksOf(image.kind) != BlockKind::kText) {
       return true;
     }
   }
@@ -168,6 +171,15 @@ void KeyCopier::CopyHolds(KeyImage& image) {
     ref = block.next();
   }
   image.items = static_cast<std::uint32_t>(items_.size() / sizeof(Hold));
+}
+
+void KeyCopier::CopyText(KeyImage& image) {
+  for (BlockRef ref = std::bit_cast<ListState>(image.state).head; ref != 0;) {
+    const Block& block = blocks_.at(ref);
+    Append(items_, block.text());
+    ref = block.next();
+  }
+  image.items = static_cast<std::uint32_t>(items_.size() / sizeof(BlockText));
 }
 
 }  // namespace sluice::store

@@ -39,6 +39,7 @@ class KeyCopier {
   bool CopyKey(Slot& slot, std::uint32_t now, KeySink& sink);
   bool CopyMoreEntries(Slot& slot, KeyImage image, Mark mark, KeySink& sink);
   void CopyHolds(KeyImage& image);
+  void CopyText(KeyImage& image);
   // Copies a part; `mark.block` is 0 when it was the last.
   void CopyEntries(KeyImage& image, Mark& mark);
   [[nodiscard]] bool Stands(const Slot& slot, const Mark& mark) const;

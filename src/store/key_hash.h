@@ -27,6 +27,10 @@ class KeyHash {
   [[nodiscard]] Fingerprint Of(std::string_view rule, const core::KeyView& key,
                                const core::Quota& quota) const;
 
+  // 32 bits that only this table can say of a charge of `units` to `key` at `at_ns`.
+  [[nodiscard]] std::uint32_t TagOf(const Fingerprint& key, std::int64_t at_ns, std::int64_t units,
+                                    std::uint64_t random) const;
+
  private:
   const HashSecret* secret_;
 };

@@ -48,7 +48,7 @@ KeyLoader::KeyLoader(const TableParts& parts)
       in_use_(parts.blocks.size(), false) {}
 
 bool KeyLoader::IsDamaged(const KeyImage& image, std::span<const std::byte> items) {
-  if (image.kind == 0 || image.kind > kMostKind || image.rule > kRulePlaces) {
+  if (image.kind == 0 || image.kind > kLastKind || image.rule > kRulePlaces) {
     return true;
   }
   switch (BlocksOf(image.kind)) {
@@ -58,6 +58,8 @@ bool KeyLoader::IsDamaged(const KeyImage& image, std::span<const std::byte> item
       return items.size() != image.items * sizeof(core::Entry) || !AddUp<core::Entry>(items);
     case BlockKind::kHolds:
       return items.size() != image.items * sizeof(Hold) || image.part != 0 || !AddUp<Hold>(items);
+    case BlockKind::kText:
+      return items.size() != image.items * sizeof(BlockText) || image.part != 0;
   }
   return true;
 }
@@ -125,6 +127,10 @@ KeyLoader::Trouble KeyLoader::Fill(Slot& slot, const KeyImage& image,
   auto list = std::bit_cast<ListState>(image.state);
   list.head = before.head;
   list.tail = before.tail;
+  if (BlocksOf(image.kind) == BlockKind::kText) {
+    slot.state = std::bit_cast<RawState>(list);
+    return AddText(slot, items);
+  }
   list.core[0] = image.part == 0 ? 0 : before.core[0];
   slot.state = std::bit_cast<RawState>(list);
   return BlocksOf(image.kind) == BlockKind::kEntries ? AddEntries(slot, items)
@@ -199,6 +205,20 @@ KeyLoader::Trouble KeyLoader::AddHolds(Slot& slot, std::span<const std::byte> it
     holds.last_expiry_ns = std::max(holds.last_expiry_ns, hold.expiry_ns);
   }
   list.core = std::bit_cast<decltype(list.core)>(holds);
+  slot.state = std::bit_cast<RawState>(list);
+  return Trouble::kNone;
+}
+
+KeyLoader::Trouble KeyLoader::AddText(Slot& slot, std::span<const std::byte> items) {
+  auto list = std::bit_cast<ListState>(slot.state);
+  const auto index = static_cast<std::uint32_t>(&slot - parts_.slots.data());
+  for (std::size_t i = 0; i < items.size() / sizeof(BlockText); ++i) {
+    const BlockRef ref = NextFree();
+    if (ref == 0) {
+      return Trouble::kNoBlock;
+    }
+    Link(ref, index, BlockKind::kText, list).text() = ItemAt<BlockText>(items, i);
+  }
   slot.state = std::bit_cast<RawState>(list);
   return Trouble::kNone;
 }

@@ -41,6 +41,7 @@ class KeyLoader final : public KeySink {
   [[nodiscard]] Slot* Place(const KeyImage& image);
   [[nodiscard]] Trouble Fill(Slot& slot, const KeyImage& image, std::span<const std::byte> items);
   [[nodiscard]] Trouble AddEntries(Slot& slot, std::span<const std::byte> items);
+  [[nodiscard]] Trouble AddText(Slot& slot, std::span<const std::byte> items);
   [[nodiscard]] Trouble AddHolds(Slot& slot, std::span<const std::byte> items);
   // 0 if none is left.
   [[nodiscard]] BlockRef NextFree();

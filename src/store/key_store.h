@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "core/ban.h"
 #include "core/key.h"
 #include "core/quota.h"
+#include "store/packed_key.h"
 
 // The seam between deciding and remembering. Whoever decides (service/) knows rules and
 // requests; whoever remembers (store/, redis/, lease/) knows keys, quotas and time. They
@@ -33,7 +36,13 @@ struct Check {
   core::Quota quota;
   Cost cost;
   bool shadow = false;        // Never affects the others; charged if they and it would allow.
-  bool want_receipt = false;  // Ask for what a refund must name.
+  bool want_receipt = false;  // Ask for what Settle() must name. Not of concurrency: holds are
+                              // released.
+  // What bans the key: a key that is banned is denied, kBanned, whatever it asks, and each denial
+  // of its own counts towards it; a peek's does not, nor a shadow check's in a request that is
+  // denied. Alive until the call is answered. A store that keeps no bans judges as if it were not
+  // there.
+  const core::Ban* ban = nullptr;
 };
 
 enum class StoreError : std::uint8_t {
@@ -48,10 +57,9 @@ enum class StoreError : std::uint8_t {
 // Names one hold of one key until it expires. 0 is none. Unique within a store.
 using HoldId = std::uint64_t;
 using RequestId = std::uint64_t;
-using ReservationId = std::uint64_t;
 
-// What a refund must name to undo one charge: when it was made, and a number that makes it
-// work once.
+// What a settlement must name to change one charge: when it was made, and a number that makes it
+// work once and that nobody can guess.
 struct Receipt {
   std::int64_t charged_at_ns = 0;  // On the store's line.
   std::uint64_t nonce = 0;         // 0: no receipt was asked for.
@@ -116,8 +124,7 @@ class RefundCall : public StoreCall {
  public:
   core::KeyView key;
   core::Quota quota;
-  Units units = 0;                   // Clamped: a key never gets more than its whole quota.
-  const Receipt* receipt = nullptr;  // Given: works once, and not after the window's end.
+  Units units = 0;  // Clamped: a key never gets more than its whole quota.
 };
 
 class ResetCall : public StoreCall {
@@ -134,18 +141,43 @@ class HoldCall : public StoreCall {
   HoldId hold = 0;
 };
 
+// What one charge cost in the end, said once: the difference goes back to the key or is taken from
+// it, whatever its limit, so that it pays what is above it before it is granted anything again. A
+// refund is a settlement at nothing.
 class SettleCall : public StoreCall {
  public:
-  ReservationId reservation = 0;
-  Units units = 0;  // What it cost in the end.
+  // In.
+  core::KeyView key;
+  core::Quota quota;  // By which it was charged.
+  Receipt receipt;
+  Units charged = 0;    // What the receipt was given for.
+  Units units = 0;      // What it cost. 0 to kMaxUnits.
+  Duration open_for{};  // From the charge on; after that it is settled at what was charged. 0: as
+                        // long as it counts: a window, or the time that a bucket takes to refill.
+  // Out: at what it is settled, by this call or an earlier one. What no longer counts is not given
+  // back, and shows as settled all the same. kNotFound: no such charge; of some, a store may not
+  // know.
+  Units settled = 0;
 };
 
 class UndoCall : public StoreCall {};  // Takes back what request_id charged.
 
+// ban and unban, by rule and key parts alone: the quota does not matter.
 class BanCall : public StoreCall {
  public:
   core::KeyView key;
-  Duration duration{};
+  Duration duration{};  // ban: from now; a ban that lasts longer stays as it is.
+};
+
+struct BannedKey {
+  KeptKey key;  // Without parts where the store could not keep them.
+  WallInstant since{};
+  WallInstant until{};
+};
+
+class BansCall : public StoreCall {
+ public:
+  std::vector<BannedKey> bans;  // Out: all that last, in no order.
 };
 
 // Safe to share between threads; calls of one thread are carried out in order.
@@ -166,7 +198,9 @@ class KeyStore {
   virtual void Settle(SettleCall& call) { AnswerUnsupported(call); }
   virtual void Undo(UndoCall& call) { AnswerUnsupported(call); }
   virtual void Ban(BanCall& call) { AnswerUnsupported(call); }
+  // kNotFound: it was not banned.
   virtual void Unban(BanCall& call) { AnswerUnsupported(call); }
+  virtual void ListBans(BansCall& call) { AnswerUnsupported(call); }
 
  private:
   static void AnswerUnsupported(StoreCall& call) {

@@ -13,14 +13,20 @@ namespace sluice::store {
   return static_cast<std::uint8_t>(static_cast<std::uint8_t>(algorithm) + 1);
 }
 
-// The largest that a slot can have.
-inline constexpr std::uint8_t kMostKind = KindOf(core::kTally);
+// Slots that are no algorithm's: the mark of a charge that was settled (settle.cc), a ban
+// (ban_list.h).
+inline constexpr std::uint8_t kMarkKind = KindOf(core::kTally) + 1;
+inline constexpr std::uint8_t kBanKind = kMarkKind + 1;
+inline constexpr std::uint8_t kLastKind = kBanKind;
 
-// Which kind of block an algorithm's keys have; kFree if none.
+// Which kind of block a slot's kind has; kFree if none.
 [[nodiscard]] constexpr BlockKind BlocksOf(std::uint8_t kind) {
   if (kind == KindOf(core::Algorithm::kSlidingWindowLog) ||
       kind == KindOf(core::Algorithm::kSlidingWindow)) {
     return BlockKind::kEntries;
+  }
+  if (kind == kBanKind) {
+    return BlockKind::kText;
   }
   return kind == KindOf(core::Algorithm::kConcurrency) ? BlockKind::kHolds : BlockKind::kFree;
 }

@@ -62,6 +62,9 @@ bool IsPossible(Units units) {
 // `used` of a window, or the counts of a concurrency key, from what the chain has. False if
 // that can be no key's.
 bool Recount(BlockKind kind, ListState& list, std::span<Block> blocks) {
+  if (kind == BlockKind::kText) {
+    return true;
+  }
   Units sum = 0;
   core::Concurrency::State holds{.in_flight = 0,
                                  .next_expiry_ns = std::numeric_limits<std::int64_t>::max()};
@@ -117,7 +120,7 @@ bool RepairList(std::uint32_t index, BlockKind kind, const TableParts& parts,
     walk = {.list = {}, .repaired = true};
   }
   slot.state = std::bit_cast<RawState>(walk.list);
-  if (walk.list.head == 0) {
+  if (walk.list.head == 0 && kind != BlockKind::kText) {  // A ban holds without its text.
     Forget(slot);
   }
   return walk.repaired;
@@ -150,7 +153,7 @@ Result<RecoveryReport> Recover(const TableParts& parts) {
         std::min<std::uint16_t>(slot.reach.load(std::memory_order_relaxed), kProbeBound - 1),
         std::memory_order_relaxed);
     if (slot.expiry.load(std::memory_order_relaxed) == 0 || slot.kind == 0 ||
-        slot.kind > kMostKind) {
+        slot.kind > kLastKind) {
       Forget(slot);
       continue;
     }

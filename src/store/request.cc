@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "core/tally.h"
+#include "store/ban_list.h"
 #include "store/check_steps.h"
 #include "store/judge.h"
 
@@ -20,6 +21,9 @@ Decision Unlimited() {
 
 void Request::Decide() {
   MakeDrafts();
+  if (has_bans_) [[unlikely]] {
+    FindBans();
+  }
   bool ready = false;
   for (int i = 0; i < kTries && !ready; ++i) {
     ready = Locate() && LockAll();
@@ -35,6 +39,41 @@ void Request::Decide() {
   UnlockAll();
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     call_.answers[i].decision.shadow = call_.checks[i].shadow;
+  }
+  if (has_bans_ && !call_.peek) [[unlikely]] {
+    CountDenials();
+  }
+}
+
+void Request::FindBans() {
+  for (std::size_t i = 0; i < call_.checks.size(); ++i) {
+    const Check& check = call_.checks[i];
+    banned_until_ns_[i] =
+        check.ban == nullptr ? 0 : BannedUntil(core_, turn_, check.key).time_since_epoch().count();
+  }
+}
+
+// A shadow check is no part of a request that others deny: what it would have said counts for
+// nothing.
+void Request::CountDenials() {
+  const auto denies = [this](std::size_t i) { return !call_.answers[i].decision.allowed; };
+  bool enforced_denial = false;
+  for (std::size_t i = 0; i < call_.checks.size(); ++i) {
+    enforced_denial = enforced_denial || (denies(i) && !call_.checks[i].shadow);
+  }
+  const bool all = call_.atomicity == Atomicity::kAll;
+  for (std::size_t i = 0; i < call_.checks.size(); ++i) {
+    const Check& check = call_.checks[i];
+    Decision& decision = call_.answers[i].decision;
+    if (check.ban == nullptr || !denies(i) || !core::CountsTowardsBan(decision.reason) ||
+        (all && check.shadow && enforced_denial)) {
+      continue;
+    }
+    if (CountDenial(core_, turn_, check.key, *check.ban)) {
+      // This one is the last denial by the limit; who waits for it must wait for the ban too.
+      decision.retry_after = std::max(decision.retry_after, check.ban->lasts);
+      decision.reset_after = std::max(decision.reset_after, check.ban->lasts);
+    }
   }
 }
 
@@ -56,6 +95,7 @@ void Request::MakeDrafts() {
       }
     }
     draft_of_[i] = static_cast<std::uint8_t>(at);
+    has_bans_ = has_bans_ || check.ban != nullptr;
     drafts_[at].wants_slot |= !call_.peek && !check.quota.unlimited && WantsSlot(check);
   }
 }
@@ -154,6 +194,10 @@ void Request::JudgePeeked() {
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     const Check& check = call_.checks[i];
     Decision& decision = call_.answers[i].decision;
+    if (IsBanned(i)) {
+      AnswerBanned(i);
+      continue;
+    }
     decision = PeekBase(i);
     if (!repeats || check.quota.unlimited || check.shadow) {
       continue;
@@ -193,6 +237,10 @@ void Request::JudgeAll() {
     if (answer.decision.reason == Reason::kStoreFull || answer.decision.degraded) {
       continue;
     }
+    if (IsBanned(i)) {
+      AnswerBanned(i);
+      continue;
+    }
     const Decision now = PeekBase(i);
     if (call_.checks[i].shadow || answer.decision.allowed) {
       answer = {};
@@ -217,6 +265,10 @@ void Request::JudgeEach() {
 void Request::JudgeInto(std::size_t i) {
   const Check& check = call_.checks[i];
   CheckAnswer& answer = call_.answers[i];
+  if (IsBanned(i)) {
+    AnswerBanned(i);
+    return;
+  }
   if (check.quota.unlimited) {
     answer.decision = Unlimited();
     return;
@@ -236,7 +288,12 @@ void Request::JudgeInto(std::size_t i) {
     AnswerFull(i);
     return;
   }
-  Charged(turn_, check, answer);
+  Charged(core_, turn_, check, keys_[i], answer);
+}
+
+void Request::AnswerBanned(std::size_t i) {
+  const TableInstant until{Duration(banned_until_ns_[i])};
+  call_.answers[i].decision = BannedDecision(call_.checks[i], until, turn_.now.line);
 }
 
 void Request::AnswerFull(std::size_t i) {

@@ -21,6 +21,7 @@ namespace sluice::store {
 //   3. judge, each check on what the earlier ones would leave
 //   4. write all or nothing, between the journal's Publish and Retire
 //   5. unlock, then answer
+// Bans, where a check has one, are looked up before 1 and denials counted after 5.
 class Request {
  public:
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): What is not yet used; see below.
@@ -44,6 +45,10 @@ class Request {
   // Judges check `i` on its draft and, if it passes, takes it into the draft.
   void JudgeInto(std::size_t i);
   void AnswerFull(std::size_t i);
+  void AnswerBanned(std::size_t i);
+  [[nodiscard]] bool IsBanned(std::size_t i) const { return has_bans_ && banned_until_ns_[i] != 0; }
+  void FindBans();
+  void CountDenials();
   [[nodiscard]] Decision PeekBase(std::size_t i) const;
   void TakeBack();
 
@@ -59,10 +64,13 @@ class Request {
   std::span<const Fingerprint> keys_;
   std::uint32_t draft_count_ = 0;
   std::uint32_t locked_count_ = 0;
+  bool has_bans_ = false;
   // Only the first draft_count_ and locked_count_ are ever touched. The union keeps the rest of
   // the drafts from being made: that would cost more than a request of two checks.
   std::array<std::uint8_t, kMaxChecksPerCall> draft_of_;
   std::array<Slot*, 2 * kMaxChecksPerCall> locked_;
+  // On the line, 0: not banned. Only if has_bans_.
+  std::array<std::int64_t, kMaxChecksPerCall> banned_until_ns_;
   static_assert(std::is_trivially_destructible_v<Draft>);  // Nobody unmakes them.
   union {
     std::array<Draft, kMaxChecksPerCall> drafts_;

@@ -164,6 +164,7 @@ TableStats Table::Stats() {
           .block_evictions = read(counters.block_evictions),
           .full_denials = read(counters.full_denials),
           .full_allows = read(counters.full_allows),
+          .bans = read(counters.bans),
           .blocks = core_.blocks.total(),
           .blocks_in_use = core_.blocks.in_use()};
 }

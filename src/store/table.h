@@ -32,9 +32,9 @@ struct SnapshotReport {
 //
 // Answers during the verb. Exact, and serialisable under any number of threads up to
 // kMaxThreads at a time (a call from one more is answered kDidNotRun). Calls with an
-// idempotency record are answered kUnsupported, and so are those with too many checks. A
-// receipt is checked for its time only: that it works once is left to the memory for
-// receipts, which is not built yet.
+// idempotency record are answered kUnsupported, and so are those with too many checks. That a
+// charge was settled, and that a key is banned, are slots like any key's: they survive as keys do,
+// and where the table is full they may go as keys may.
 //
 // Where things are: decide_one.h and request.h decide, judge.h calls the algorithms, slot_array.h
 // finds keys, journal.h survives a kill, docs/table-format.md shows the bytes.
@@ -55,6 +55,10 @@ class Table final : public KeyStore {
   void Reset(ResetCall& call) override;
   void Release(HoldCall& call) override;
   void Renew(HoldCall& call) override;
+  void Settle(SettleCall& call) override;
+  void Ban(BanCall& call) override;
+  void Unban(BanCall& call) override;
+  void ListBans(BansCall& call) override;
 
   // Forgets every key that is fresh again, and gives back its blocks: how many. Never needed
   // for what is decided; it makes the counts live. Takes as long as reading the table.

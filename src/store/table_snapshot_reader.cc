@@ -78,6 +78,8 @@ std::size_t ItemBytes(std::uint8_t kind) {
       return sizeof(core::Entry);
     case BlockKind::kHolds:
       return sizeof(Hold);
+    case BlockKind::kText:
+      return sizeof(BlockText);
   }
   return 0;
 }

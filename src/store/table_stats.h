@@ -15,6 +15,7 @@ struct TableStats {
   std::uint64_t block_evictions = 0;  // ... or of blocks.
   std::uint64_t full_denials = 0;     // Checks denied for want of room.
   std::uint64_t full_allows = 0;      // Checks let through unmetered for want of room.
+  std::uint64_t bans = 0;             // Imposed, or made longer.
   std::uint64_t blocks = 0;
   std::uint64_t blocks_in_use = 0;
 };
@@ -28,6 +29,7 @@ struct alignas(64) TableCounters {
   std::atomic<std::uint64_t> block_evictions{0};
   std::atomic<std::uint64_t> full_denials{0};
   std::atomic<std::uint64_t> full_allows{0};
+  std::atomic<std::uint64_t> bans{0};
 
   static void Add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) {
     counter.fetch_add(n, std::memory_order_relaxed);

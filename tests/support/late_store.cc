@@ -25,7 +25,6 @@ void CopyQuestion(const store::RefundCall& from, store::RefundCall& to) {
   to.key = from.key;
   to.quota = from.quota;
   to.units = from.units;
-  to.receipt = from.receipt;
 }
 
 void CopyQuestion(const store::ResetCall& from, store::ResetCall& to) {
@@ -40,8 +39,12 @@ void CopyQuestion(const store::HoldCall& from, store::HoldCall& to) {
 }
 
 void CopyQuestion(const store::SettleCall& from, store::SettleCall& to) {
-  to.reservation = from.reservation;
+  to.key = from.key;
+  to.quota = from.quota;
+  to.receipt = from.receipt;
+  to.charged = from.charged;
   to.units = from.units;
+  to.open_for = from.open_for;
 }
 
 void CopyQuestion(const store::UndoCall& /*from*/, store::UndoCall& /*to*/) {}
@@ -64,6 +67,12 @@ bool LateStore::Pump() {
   next.call->now = next.now;
   if (next.check != nullptr) {
     std::ranges::copy(next.answers, next.check->answers.begin());
+  }
+  if (next.settle != nullptr) {
+    next.settle->settled = next.settled;
+  }
+  if (next.bans != nullptr) {
+    next.bans->bans = next.banned;
   }
   next.call->OnAnswered();
   return true;
@@ -118,7 +127,14 @@ void LateStore::Renew(store::HoldCall& call) {
   Later(call, &store::KeyStore::Renew);
 }
 void LateStore::Settle(store::SettleCall& call) {
-  Later(call, &store::KeyStore::Settle);
+  Asked<store::SettleCall> asked;
+  CopyQuestion(call, asked);
+  inner_.Settle(asked);
+  waiting_.push_back({.call = &call,
+                      .settle = &call,
+                      .error = asked.error,
+                      .now = asked.now,
+                      .settled = asked.settled});
 }
 void LateStore::Undo(store::UndoCall& call) {
   Later(call, &store::KeyStore::Undo);
@@ -128,6 +144,12 @@ void LateStore::Ban(store::BanCall& call) {
 }
 void LateStore::Unban(store::BanCall& call) {
   Later(call, &store::KeyStore::Unban);
+}
+void LateStore::ListBans(store::BansCall& call) {
+  Asked<store::BansCall> asked;
+  inner_.ListBans(asked);
+  waiting_.push_back(
+      {.call = &call, .bans = &call, .error = asked.error, .now = asked.now, .banned = asked.bans});
 }
 
 }  // namespace sluice::support

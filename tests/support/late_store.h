@@ -38,14 +38,19 @@ class LateStore final : public store::KeyStore {
   void Undo(store::UndoCall& call) override;
   void Ban(store::BanCall& call) override;
   void Unban(store::BanCall& call) override;
+  void ListBans(store::BansCall& call) override;
 
  private:
   struct Waiting {
     store::StoreCall* call = nullptr;
-    store::CheckCall* check = nullptr;  // The same, if it is one.
+    store::CheckCall* check = nullptr;    // The same, if it is one.
+    store::SettleCall* settle = nullptr;  // The same.
+    store::BansCall* bans = nullptr;      // The same.
     store::StoreError error = store::StoreError::kNone;
-    WallInstant now;
-    std::vector<store::CheckAnswer> answers;
+    WallInstant now{};
+    std::vector<store::CheckAnswer> answers{};
+    Units settled = 0;
+    std::vector<store::BannedKey> banned{};
   };
   template <class Call>
   void Later(Call& call, void (store::KeyStore::*verb)(Call&));

@@ -1,20 +1,16 @@
 -- Gives units back to a key, never above its whole quota. Mirrors RefundKey() in
--- src/store/table_verbs.cc. Before it stand all algorithms' fragments, in `kinds`.
+-- src/store/refund.cc. Before it stand all algorithms' fragments, in `kinds`.
 --
 -- KEYS: the key, and behind it the key under the rule's former id if it has one.
--- ARGV: time, kind, units, the quota's four values, and of a receipt when it was charged and when
--- that stops counting; without a receipt nothing.
+-- ARGV: time, kind, units, the quota's four values.
 -- Reply: the time.
 local kind = kinds[ARGV[2]]
 local quota = kind.quota(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
-local charged, ends = tonumber(ARGV[8]), tonumber(ARGV[9])
-if not charged or (charged <= now and now < ends) then
-  for _, key in ipairs(KEYS) do
-    local state = kind.load(key)
-    if state and kind.counts(quota, state) then
-      kind.refund(key, quota, state, tonumber(ARGV[3]))
-      break
-    end
+for _, key in ipairs(KEYS) do
+  local state = kind.load(key)
+  if state and kind.counts(quota, state) then
+    kind.refund(key, quota, state, tonumber(ARGV[3]))
+    break
   end
 end
 return {now}

@@ -28,6 +28,18 @@ class KeyStoreConformance : public ::testing::TestWithParam<NamedFixture> {
                             store::HoldId hold);
   store::StoreError Renew(const support::OwnedKey& key, const core::Quota& quota,
                           store::HoldId hold);
+  // The receipt of a charge of `cost`, which must pass.
+  store::Receipt Charge(const support::OwnedKey& key, const core::Quota& quota, Units cost);
+  struct Settled {
+    store::StoreError error = store::StoreError::kNone;
+    Units units = 0;
+  };
+  Settled Settle(const support::OwnedKey& key, const core::Quota& quota,
+                 const store::Receipt& receipt, Units charged, Units units, Duration open_for = {});
+  // What is left now.
+  Units Left(const support::OwnedKey& key, const core::Quota& quota) {
+    return Ask(key, quota, 0, true).decision.remaining;
+  }
   // How many units pass one by one, up to `most`.
   int Drain(const support::OwnedKey& key, const core::Quota& quota, int most);
 

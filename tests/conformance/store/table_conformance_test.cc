@@ -51,13 +51,15 @@ std::string NewPath() {
   return "/dev/shm/sluice_conformance_" + std::to_string(getpid()) + "_" + std::to_string(number++);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Stores, KeyStoreConformance,
-    ::testing::Values(NamedFixture{"Memory", [] { return std::make_unique<TableFixture>(""); }},
-                      NamedFixture{"File",
-                                   [] { return std::make_unique<TableFixture>(NewPath()); }},
-                      NamedFixture{"Late", [] { return std::make_unique<LateFixture>(); }}),
-    [](const auto& tested) { return tested.param.name; });
+auto Stores() {
+  return ::testing::Values(
+      NamedFixture{"Memory", [] { return std::make_unique<TableFixture>(""); }},
+      NamedFixture{"File", [] { return std::make_unique<TableFixture>(NewPath()); }},
+      NamedFixture{"Late", [] { return std::make_unique<LateFixture>(); }});
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, KeyStoreConformance, Stores(),
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace sluice::conformance

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,6 +45,8 @@ constexpr int kKillsAnEpoch = 50;
 constexpr Units kWide = 1'000'000;
 constexpr Units kTight = 40;
 constexpr int kHoldsKept = 48;
+constexpr int kBanned = 6;    // Keys of each thread that it bans and lifts the ban of.
+constexpr int kSettled = 20;  // Charges that each thread settles in an epoch: each leaves a mark.
 constexpr Duration kWindow = std::chrono::hours(1);
 
 core::Quota QuotaOf(Algorithm algorithm, Units limit) {
@@ -81,6 +84,15 @@ struct KeptHolds {
   KeptHold releasing{};
 };
 
+// Whether a key is banned: what was answered last, or unknown while it is being changed.
+enum class Banned : std::uint8_t { kUnknown, kNo, kYes };
+
+// A charge of three units that was settled at one.
+struct LastSettled {
+  Receipt receipt;
+  std::atomic<bool> answered{false};
+};
+
 // What outlives a killed child.
 struct Ledger {
   support::ManualClock clock;
@@ -89,6 +101,10 @@ struct Ledger {
       alone;                              // One check a request: wide, tight.
   std::array<Account, kGroups> acquired;  // Units of holds.
   std::array<KeptHolds, kThreads> kept;
+  std::array<std::array<std::atomic<Banned>, kBanned>, kThreads> banned{};
+  std::array<Account, kThreads> settled;
+  std::array<std::atomic<int>, kThreads> settled_count{};
+  std::array<LastSettled, kThreads> last_settled;
   std::atomic<std::int64_t> requests{0};
 };
 
@@ -198,6 +214,74 @@ class KillProperty : public ::testing::Test {
     kept.releasing = {};
   }
 
+  static std::string BanKey(int thread, int i) {
+    return "abuser" + std::to_string(thread) + "_" + std::to_string(i);
+  }
+  static std::string SettledKey(int thread) { return "settled" + std::to_string(thread); }
+
+  // Bans the key by one denial, or lifts its ban.
+  void Ban(Table& table, int thread, int i, bool lift) {
+    std::atomic<Banned>& banned = ledger_->banned[thread][i];
+    const OwnedKey key(BanKey(thread, i));
+    banned = Banned::kUnknown;
+    if (lift) {
+      support::Answered<BanCall> call;
+      call.key = key.view();
+      table.Unban(call);
+    } else {
+      (void)Denied(table, key, false);
+    }
+    banned = lift ? Banned::kNo : Banned::kYes;
+  }
+  static Reason Denied(Table& table, const OwnedKey& key, bool peek) {
+    static constexpr core::Ban kBan{.after = 1, .within = kWindow, .lasts = kWindow};
+    OwnedCheckCall call;
+    call.peek = peek;
+    call.Add({.key = key.view(),
+              .quota = QuotaOf(Algorithm::kFixedWindow, 0),
+              .cost = Cost{1},
+              .ban = &kBan});
+    const std::array<CheckCall*, 1> batch{&call};
+    table.CheckMany(batch);
+    return call.own_answers[0].decision.reason;
+  }
+
+  static Units Settle(Table& table, int thread, const Receipt& receipt, Units units) {
+    const OwnedKey key(SettledKey(thread));
+    support::Answered<SettleCall> call;
+    call.key = key.view();
+    call.quota = QuotaOf(Algorithm::kSlidingWindowLog, kWide);
+    call.receipt = receipt;
+    call.charged = 3;
+    call.units = units;
+    table.Settle(call);
+    EXPECT_EQ(call.error, StoreError::kNone);
+    return call.settled;
+  }
+  void ChargeAndSettle(Table& table, int thread) {
+    if (ledger_->settled_count[thread] >= kSettled) {
+      return;
+    }
+    Account& account = ledger_->settled[thread];
+    LastSettled& last = ledger_->last_settled[thread];
+    last.answered = false;
+    account.begun += 3;
+    const OwnedKey key(SettledKey(thread));
+    OwnedCheckCall call;
+    call.Add({.key = key.view(),
+              .quota = QuotaOf(Algorithm::kSlidingWindowLog, kWide),
+              .cost = Cost{3},
+              .want_receipt = true});
+    const std::array<CheckCall*, 1> batch{&call};
+    table.CheckMany(batch);
+    last.receipt = call.own_answers[0].receipt;
+    (void)Settle(table, thread, last.receipt, 1);
+    account.answered += 1;
+    account.begun -= 2;
+    ++ledger_->settled_count[thread];
+    last.answered = true;
+  }
+
   [[noreturn]] void Hammer(unsigned seed) {
     const std::unique_ptr<Table> table = Open();
     std::vector<std::thread> threads;
@@ -207,13 +291,19 @@ class KillProperty : public ::testing::Test {
         for (;;) {
           ledger_->clock.Advance(Duration(1));
           const Units cost = 1 + static_cast<Units>(random() % 3);
-          switch (random() % 4) {
+          switch (random() % 6) {
             case 0:
             case 1:
               AskGroup(*table, thread, static_cast<int>(random() % kGroups), cost);
               break;
             case 2:
               AskAlone(*table, static_cast<int>(random() % 2), random() % kAlgorithms.size(), cost);
+              break;
+            case 3:
+              Ban(*table, thread, static_cast<int>(random() % kBanned), random() % 2 == 0);
+              break;
+            case 4:
+              ChargeAndSettle(*table, thread);
               break;
             default:
               ReleaseNewest(*table, thread);
@@ -306,6 +396,51 @@ class KillProperty : public ::testing::Test {
     }
   }
 
+  // A ban that was answered holds and can be read, one that was lifted does not; and what is
+  // being changed is one of the two, in the list as at the check.
+  void ExpectBans(Table& table) {
+    support::Answered<BansCall> list;
+    table.ListBans(list);
+    std::set<std::string> listed;
+    for (const BannedKey& ban : list.bans) {
+      EXPECT_EQ(ban.key.rule, "r");
+      ASSERT_EQ(ban.key.parts.size(), 1U);
+      listed.insert(ban.key.parts[0].value);
+    }
+    EXPECT_EQ(listed.size(), list.bans.size());
+    for (int thread = 0; thread < kThreads; ++thread) {
+      for (int i = 0; i < kBanned; ++i) {
+        const std::string text = BanKey(thread, i);
+        const bool banned = Denied(table, OwnedKey(text), true) == Reason::kBanned;
+        EXPECT_EQ(listed.contains(text), banned) << text;
+        std::atomic<Banned>& said = ledger_->banned[thread][i];
+        if (said != Banned::kUnknown) {
+          EXPECT_EQ(said == Banned::kYes, banned) << text;
+        }
+        said = banned ? Banned::kYes : Banned::kNo;
+      }
+    }
+  }
+
+  // What was settled stays settled, once.
+  void ExpectSettled(Table& table) {
+    for (int thread = 0; thread < kThreads; ++thread) {
+      Account& account = ledger_->settled[thread];
+      const auto used = [&] {
+        return Used(table, SettledKey(thread), Algorithm::kSlidingWindowLog, kWide);
+      };
+      const Units now = used();
+      EXPECT_GE(now, account.answered);
+      EXPECT_LE(now, account.begun);
+      account.Settle(now);
+      LastSettled& last = ledger_->last_settled[thread];
+      if (last.answered) {
+        EXPECT_EQ(Settle(table, thread, last.receipt, 0), 1);
+        EXPECT_EQ(used(), now);
+      }
+    }
+  }
+
   // Killed in the middle of a snapshot too, the newest one is whole, and has of no key more than
   // was asked for.
   void ExpectGoodSnapshot() {
@@ -347,6 +482,15 @@ class KillProperty : public ::testing::Test {
     for (KeptHolds& kept : ledger_->kept) {
       kept.count = 0;
     }
+    for (int thread = 0; thread < kThreads; ++thread) {
+      for (std::atomic<Banned>& banned : ledger_->banned[thread]) {
+        banned = Banned::kNo;
+      }
+      ledger_->settled[thread].Settle(0);
+      ledger_->settled_count[thread] = 0;
+      ledger_->last_settled[thread].answered = false;
+    }
+    ExpectBans(table);
     std::filesystem::remove(SnapshotPath());  // Of the epoch before.
     (void)table.Sweep();
     EXPECT_EQ(table.Stats().live_slots, 0U);
@@ -375,6 +519,8 @@ TEST_F(KillProperty, AProcessKilledAtAnyInstantLosesNothingItAnswered) {
       undone += table->requests_undone();
       ExpectWhole(*table);
       ExpectHolds(*table, random);
+      ExpectBans(*table);
+      ExpectSettled(*table);
       ExpectGoodSnapshot();
     }
     ExpectNothingLeft(*Open());

@@ -1,0 +1,49 @@
+-- Says once what a charge cost in the end. Mirrors src/store/settle.cc. Before it stand all
+-- algorithms' fragments, in `kinds`.
+--
+-- KEYS: the key, behind it the key under the rule's former id if it has one, and last the mark
+-- that remembers at what the charge is settled.
+-- ARGV: time, kind, the units that were charged and those that it cost, the quota's four values,
+-- when it was charged, when that stops counting, and until when it may be settled.
+-- Reply: the time, and at what it is settled; -1 if it was charged later than now.
+local kind, mark = kinds[ARGV[2]], KEYS[#KEYS]
+local charged, settled = tonumber(ARGV[3]), tonumber(ARGV[4])
+local at, counts_until, open_until = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+if at > now then
+  return {now, -1}
+elseif now >= max(counts_until, open_until) then
+  return {now, charged}
+end
+local said = call('GET', mark)
+if said then
+  return {now, tonumber(said)}
+end
+if now >= open_until then
+  settled = charged
+end
+set(mark, format('%.0f', settled), max(counts_until, open_until))
+
+-- Where the key's state is, if it has any.
+local quota = kind.quota(ARGV[5], ARGV[6], ARGV[7], ARGV[8])
+local place, state
+for i = 1, #KEYS - 1 do
+  local found = kind.load(KEYS[i])
+  if found and kind.counts(quota, found) then
+    place, state = KEYS[i], found
+    break
+  end
+end
+if settled < charged and now < counts_until and state then
+  kind.refund(place, quota, state, charged - settled)
+elseif settled > charged then
+  -- Whatever the limit: what is above it is paid back before the next grant.
+  local boundless = kind.quota('999999999999999', ARGV[6], ARGV[7], ARGV[8])
+  local _, _, _, _, after = kind.judge(boundless, state, settled - charged, false)
+  if after then
+    if place and place ~= KEYS[1] then
+      call('RENAME', place, KEYS[1])
+    end
+    kind.save(KEYS[1], boundless, after)
+  end
+end
+return {now, settled}

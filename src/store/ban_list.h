@@ -1,0 +1,40 @@
+#pragma once
+
+#include <vector>
+
+#include "sluice/decision.h"
+
+#include "core/ban.h"
+#include "store/key_store.h"
+#include "store/table_core.h"
+
+// Bans of keys in a table. A ban is a slot of its own, whose kind is kBanKind, beside the slots of
+// the key: its state says until when, its chain of blocks holds the key's text for whoever lists
+// bans. Denials are counted by a sliding window log under a fingerprint of the key's own, so that
+// `after` of them within `within` are counted exactly. Both go by rule and key parts alone: a
+// change of the rule's algorithm lifts no ban.
+//
+// None of these takes a lock while it holds another's, so they run before and after a request has
+// its slots, not in it.
+namespace sluice::store {
+
+// Until when `key` is banned; the line's beginning if it is not. Without a ban of the key it costs
+// one hash and one look.
+[[nodiscard]] TableInstant BannedUntil(TableCore& core, const Turn& turn, const core::KeyView& key);
+
+// What a banned key gets, whatever it asks.
+[[nodiscard]] Decision BannedDecision(const Check& check, TableInstant until, TableInstant now);
+
+// Counts a denial of `key`; if it was the last one that it takes, the key is banned from now on.
+// True if so.
+bool CountDenial(TableCore& core, const Turn& turn, const core::KeyView& key, const core::Ban& ban);
+
+// Bans `key` until `until`, or until a later end that a ban has already. False: no room.
+bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, TableInstant until);
+// Lifts its ban and forgets its denials. False if it was not banned.
+bool LiftBan(TableCore& core, const Turn& turn, const core::KeyView& key);
+
+// Every ban that lasts. Takes as long as reading the table; others decide meanwhile.
+[[nodiscard]] std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn);
+
+}  // namespace sluice::store

@@ -1,0 +1,122 @@
+#include "store/refund.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/calendar.h"
+#include "core/tally.h"
+#include "core/wide.h"
+#include "store/judge.h"
+#include "store/key_guard.h"
+#include "store/list_kind.h"
+
+namespace sluice::store {
+
+using core::Algorithm;
+using core::Quota;
+
+TableInstant UsedUntil(const Quota& quota, TableInstant charged, const TableNow& now) {
+  if (core::IsBucket(quota.algorithm)) {
+    if (quota.rate == 0) {
+      return TableInstant::max();
+    }
+    const auto refill = static_cast<Uint128>(quota.limit) *
+                        static_cast<Uint128>(quota.window.count()) /
+                        static_cast<Uint128>(quota.rate);
+    return charged + Duration(static_cast<std::int64_t>(refill));
+  }
+  if (quota.algorithm == Algorithm::kFixedWindow || quota.algorithm == core::kTally) {
+    // The wall at the charge, as far as the line can tell, and the end of its window.
+    const WallInstant then = now.wall - (now.line - charged);
+    if (quota.calendar != nullptr) {
+      return charged + (quota.calendar->At(then).end - then);
+    }
+    const Duration past(core::PastMultiple(then.time_since_epoch().count(), quota.window.count()));
+    return charged + (quota.window - past);
+  }
+  return charged + quota.window;
+}
+
+namespace {
+
+// Takes units off a key with entries: the oldest that no longer count, then the newest.
+void WriteListRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota& quota,
+                     const RefundStep& step) {
+  BlockPool& pool = core.blocks;
+  const ListState before = std::bit_cast<ListState>(slot.state);
+  const TailCut cut = CutNewest(pool, before, step.drop, step.take);
+  if (cut.tail == 0) {
+    core.slots.Clear(slot);
+    return;
+  }
+  const EntryView::Position start = EntryView::StartOf(pool, before, step.drop);
+  Block& first = pool.at(start.block);
+  Block& last = pool.at(cut.tail);
+  const std::uint32_t last_begin = cut.tail == start.block ? start.index : last.first();
+  core::Entry& newest = last.entry(last_begin + cut.count - 1);
+  Journal journal(core.base, core.journal[turn.thread]);
+  journal.Save(&slot.rule, kSlotImageBytes);
+  journal.Save(&first, kBlockHeadBytes);
+  journal.Save(&last, kBlockHeadBytes);
+  journal.Save(&newest, sizeof(newest));
+  journal.Publish();
+  first.set_count(first.first() + first.count() - start.index);
+  first.set_first(start.index);
+  first.set_prev(0);
+  const BlockRef behind = last.next();
+  last.set_count(cut.count);
+  last.set_next(0);
+  newest.units = cut.last_units;
+  ListState after = std::bit_cast<ListState>(step.state);
+  after.head = start.block;
+  after.tail = cut.tail;
+  slot.state = std::bit_cast<RawState>(after);
+  const TableInstant expiry = ExpiryOf(quota, slot.state, EntryView(pool, after, {}));
+  slot.expiry.store(std::max(ExpirySecond(expiry, turn.now.line), 1U), std::memory_order_relaxed);
+  journal.Retire();
+  if (start.block != before.head) {
+    pool.GiveChain(before.head, start.block);
+  }
+  pool.GiveChain(behind, 0);
+}
+
+void WriteRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota& quota,
+                 const RefundStep& step) {
+  const EntryView none(core.blocks, ListState{}, {});
+  const std::uint32_t expiry = ExpirySecond(ExpiryOf(quota, step.state, none), turn.now.line);
+  if (expiry == 0) {
+    core.slots.Clear(slot);
+    return;
+  }
+  Journal journal(core.base, core.journal[turn.thread]);
+  journal.Save(&slot.rule, kSlotImageBytes);
+  journal.Publish();
+  slot.state = step.state;
+  slot.expiry.store(expiry, std::memory_order_relaxed);
+  journal.Retire();
+}
+
+}  // namespace
+
+void RefundKey(TableCore& core, const Turn& turn, const core::KeyView& key,
+               const core::Quota& quota, Units units) {
+  if (units <= 0 || quota.unlimited) {
+    return;
+  }
+  const KeyGuard guard(core, turn, key, quota);
+  Slot* slot = guard.Live();
+  if (slot == nullptr) {
+    return;
+  }
+  const bool entries = BlocksOf(slot->kind) == BlockKind::kEntries;
+  const EntryView view(core.blocks, entries ? std::bit_cast<ListState>(slot->state) : ListState{},
+                       {});
+  const RefundStep step = JudgeRefund(quota, slot->state, view, turn.now, units);
+  if (entries) {
+    WriteListRefund(core, turn, *slot, quota, step);
+  } else {
+    WriteRefund(core, turn, *slot, quota, step);
+  }
+}
+
+}  // namespace sluice::store

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/key.h"
+#include "core/quota.h"
+#include "store/key_store.h"
+#include "store/table_core.h"
+
+namespace sluice::store {
+
+// When what was charged at `charged` stops counting anyway: giving it back comes too late then.
+[[nodiscard]] TableInstant UsedUntil(const core::Quota& quota, TableInstant charged,
+                                     const TableNow& now);
+
+// Gives units back to a key, never above its whole quota. Not for concurrency.
+void RefundKey(TableCore& core, const Turn& turn, const core::KeyView& key,
+               const core::Quota& quota, Units units);
+
+// The receipt of a charge of `units` to the key with this fingerprint, made at this moment. Its
+// number is half random and half a keyed hash of all that it stands for, so that nobody can name
+// what was not charged.
+[[nodiscard]] Receipt ReceiptOf(const TableCore& core, const Turn& turn, const Fingerprint& key,
+                                Units units);
+
+// See SettleCall. Remembers that it was settled before it changes the key: a process killed in
+// between loses the difference, and mints none.
+void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call);
+
+}  // namespace sluice::store

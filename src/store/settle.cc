@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "store/check_steps.h"
+#include "store/decide_one.h"
+#include "store/list_kind.h"
+#include "store/refund.h"
+#include "store/request.h"
+
+// What a charge cost in the end, said once.
+namespace sluice::store {
+
+namespace {
+
+using core::Quota;
+
+// As a rule in the directory of rules: what shows in lists of keys.
+constexpr std::string_view kMarks = "@settled";
+
+constexpr std::uint64_t kTagBits = 32;
+
+bool IsReceipt(const TableCore& core, const Fingerprint& key, const SettleCall& call) {
+  const std::uint64_t random = call.receipt.nonce >> kTagBits;
+  return core.hash.TagOf(key, call.receipt.charged_at_ns, call.charged, random) ==
+         (call.receipt.nonce & ((std::uint64_t{1} << kTagBits) - 1));
+}
+
+// Whether the receipt is one that this table gave out for the key, under its id or its former one.
+bool IsGenuine(const TableCore& core, const TableNow& now, const SettleCall& call) {
+  const TableInstant charged{Duration(call.receipt.charged_at_ns)};
+  if (call.receipt.nonce == 0 || charged < TableInstant{} || charged > now.line) {
+    return false;
+  }
+  return IsReceipt(core, core.hash.Of(call.key.rule, call.key, call.quota), call) ||
+         (!call.key.formerly.empty() &&
+          IsReceipt(core, core.hash.Of(call.key.formerly, call.key, call.quota), call));
+}
+
+Fingerprint MarkOf(const TableCore& core, const Receipt& receipt) {
+  std::array<char, 16> bytes{};
+  std::memcpy(bytes.data(), &receipt.nonce, 8);
+  std::memcpy(bytes.data() + 8, &receipt.charged_at_ns, 8);
+  const core::KeyPart part{
+      .attribute = {}, .type = core::AttributeType::kText, .value = {bytes.data(), bytes.size()}};
+  return core.hash.Of(kMarks, {.rule = kMarks, .formerly = {}, .parts = {&part, 1}},
+                      {.algorithm = core::Algorithm::kConcurrency});
+}
+
+enum class Marked : std::uint8_t { kNow, kBefore, kNoRoom };
+
+// Notes that the charge is settled at call.settled, or finds at what it was settled before.
+Marked Mark(TableCore& core, const Turn& turn, SettleCall& call, TableInstant keep_until) {
+  const Fingerprint key = MarkOf(core, call.receipt);
+  const SlotArray::Newcomer newcomer{.key = key,
+                                     .rule = core.rules.NumberOf(kMarks),
+                                     .kind = kMarkKind,
+                                     .now = turn.now.line,
+                                     .owner = turn.owner(),
+                                     .may_evict = core.when_full == WhenFull::kEvict};
+  for (int i = 0; i < kTries; ++i) {
+    Slot* slot = core.slots.Insert(newcomer);
+    if (slot == nullptr) {
+      return Marked::kNoRoom;
+    }
+    if (FingerprintOf(*slot) != key) {
+      Unlock(*slot);
+      continue;
+    }
+    // One more than the units, so that a mark is never all zero, which a fresh key's state is.
+    if (slot->expiry.load(std::memory_order_relaxed) != 0 && slot->state.words[0] != 0) {
+      call.settled = static_cast<Units>(slot->state.words[0] - 1);
+      Unlock(*slot);
+      return Marked::kBefore;
+    }
+    Journal journal(core.base, core.journal[turn.thread]);
+    journal.Save(&slot->rule, kSlotImageBytes);
+    journal.Publish();
+    slot->state = {};
+    slot->state.words[0] = static_cast<std::uint64_t>(call.settled) + 1;
+    slot->expiry.store(ExpirySecond(keep_until, turn.now.line), std::memory_order_relaxed);
+    journal.Retire();
+    Unlock(*slot);
+    return Marked::kNow;
+  }
+  return Marked::kNoRoom;
+}
+
+class ForcedCall final : public CheckCall {
+ public:
+  void OnAnswered() noexcept override {}
+};
+
+// Charges the key whatever its limit: what is above it is paid back before the next grant.
+void Force(TableCore& core, const Turn& turn, const SettleCall& call, Units units) {
+  Check check{.key = call.key, .quota = call.quota, .cost = {.units = units}};
+  check.quota.limit = kMaxUnits;
+  CheckAnswer answer;
+  ForcedCall forced;
+  forced.checks = {&check, 1};
+  forced.answers = {&answer, 1};
+  const Fingerprint key = core.hash.Of(call.key.rule, call.key, call.quota);
+  if (IsPlain(forced)) {
+    DecideOne(core, turn, forced, key);
+  } else {
+    Request(core, turn, forced, {&key, 1}).Decide();
+  }
+}
+
+}  // namespace
+
+Receipt ReceiptOf(const TableCore& core, const Turn& turn, const Fingerprint& key, Units units) {
+  const std::int64_t at = turn.now.line.time_since_epoch().count();
+  const std::uint64_t random = (NextNonce() >> kTagBits) | 1U;  // Never 0 as a whole.
+  return {.charged_at_ns = at,
+          .nonce = (random << kTagBits) | core.hash.TagOf(key, at, units, random)};
+}
+
+void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
+  const TableNow& now = turn.now;
+  if (call.quota.unlimited || call.units < 0 || call.charged < 0 || !IsGenuine(core, now, call)) {
+    call.error = StoreError::kNotFound;
+    return;
+  }
+  const TableInstant charged{Duration(call.receipt.charged_at_ns)};
+  const TableInstant used_until = UsedUntil(call.quota, charged, now);
+  const TableInstant open_until =
+      call.open_for == Duration{} ? used_until : charged + call.open_for;
+  call.settled = call.charged;
+  if (now.line >= std::max(used_until, open_until)) {
+    return;  // Nothing could change any more, and so nothing need be remembered.
+  }
+  if (now.line < open_until) {
+    call.settled = call.units;
+  }
+  const Marked marked = Mark(core, turn, call, std::max(used_until, open_until));
+  if (marked == Marked::kNoRoom) {
+    call.error = StoreError::kUnavailable;
+  }
+  if (marked != Marked::kNow) {
+    return;
+  }
+  if (call.settled < call.charged && now.line < used_until) {
+    RefundKey(core, turn, call.key, call.quota, call.charged - call.settled);
+  } else if (call.settled > call.charged) {
+    Force(core, turn, call, call.settled - call.charged);
+  }
+}
+
+}  // namespace sluice::store
