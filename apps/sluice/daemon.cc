@@ -59,6 +59,7 @@ class Daemon {
                  fallback_.get()),
         modes_(service_, ModesFile(config_)),
         rate_limits_(MakeRateLimits()),
+        answers_({.bytes = config_.idempotency.mebibytes << 20U, .keep = config_.idempotency.keep}),
         server_(control_, service_, rate_limits_.get(), registry_, readiness_, health_, clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
         drain_check_([this] { CheckDrained(); }) {
@@ -74,6 +75,7 @@ class Daemon {
     if (rate_limits_ != nullptr) {
       registry_.Add(rate_limit_metrics_);
     }
+    registry_.Add(answers_);
   }
 
   // Whatever keeps it from serving, for stderr.
@@ -106,6 +108,9 @@ class Daemon {
       }
       envoy_ = *std::move(keeper);
       envoy_->LoadFirst();
+    }
+    if (config_.idempotency.mebibytes > 0) {
+      server_.RememberIn(answers_);
     }
     auto credentials = Credentials::Load(control_, config_);
     if (!credentials) {
@@ -226,6 +231,7 @@ class Daemon {
   std::optional<frontend::http::AdminDesk> desk_;
   std::unique_ptr<EnvoyKeeper> envoy_;
   std::unique_ptr<Credentials> credentials_;
+  frontend::http::AnswerMemory answers_;
   Server server_;
   std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_loops_;
   net::SignalSet signals_;

@@ -24,13 +24,14 @@ using rules::YamlNode;
 constexpr std::array<std::string_view, 12> kTopFields{
     "listeners",  "store", "table",       "rule_sources",         "rules",
     "attributes", "loops", "connections", "connections_per_peer", "drain_timeout",
-    "log",        "envoy"};
+    "log",        "envoy", "idempotency"};
 constexpr std::array<std::string_view, 7> kListenerFields{
     "address", "protocol", "role", "tls", "auth", "proxy", "limit_headers"};
 constexpr std::array<std::string_view, 5> kProxyFields{"trusted", "client_address",
                                                        "request_fields", "headers", "cors"};
 constexpr std::array<std::string_view, 3> kRequestFields{"either", "x-original", "x-forwarded"};
 constexpr std::array<std::string_view, 4> kDialects{"x-ratelimit", "draft-10", "github", "none"};
+constexpr std::array<std::string_view, 2> kIdempotencyFields{"keep", "mebibytes"};
 constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
                                                       "password_file"};
 constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
@@ -339,6 +340,21 @@ EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder,
   return envoy;
 }
 
+void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& idempotency) {
+  EachField(node, "idempotency", kIdempotencyFields, report,
+            [&](std::string_view field, const YamlNode& value) {
+              if (field == "mebibytes") {
+                ReadCount(value, field, 0, 1'000'000, report, idempotency.mebibytes);
+                return;
+              }
+              const auto keep = rules::ReadDuration(value, field, report);
+              if (keep && *keep <= Duration::zero()) {
+                report.Fail(value, "keep must be longer than nothing: mebibytes: 0 keeps none");
+              }
+              idempotency.keep = keep.value_or(idempotency.keep);
+            });
+}
+
 void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
   EachField(node, "log", kLogFields, report, [&](std::string_view field, const YamlNode& value) {
     if (field == "level") {
@@ -384,6 +400,8 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
               } else if (field == "drain_timeout") {
                 config.drain_timeout =
                     rules::ReadDuration(value, field, report).value_or(config.drain_timeout);
+              } else if (field == "idempotency") {
+                ReadIdempotency(value, report, config.idempotency);
               } else if (field == "log") {
                 ReadLog(value, report, config);
               }  // `rules` and `attributes` are the rule set's to read.

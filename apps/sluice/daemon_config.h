@@ -51,6 +51,12 @@ struct TableConfig {
   Duration snapshot_interval = std::chrono::seconds(10);  // 0: none are written.
 };
 
+// Answers to checks with an Idempotency-Key.
+struct IdempotencyConfig {
+  Duration keep = std::chrono::hours(24);
+  std::size_t mebibytes = 64;  // 0: none are kept, and keys are ignored.
+};
+
 enum class LogFormat : std::uint8_t { kText, kJson };
 
 // What sluice.yaml says. Every field has a default, so that an empty file serves.
@@ -68,6 +74,7 @@ struct DaemonConfig {
   std::size_t connections = 10'000;      // Open at once, over all listeners.
   std::size_t connections_per_peer = 0;  // Of these from one address; 0: half of them.
   Duration drain_timeout = std::chrono::seconds(10);
+  IdempotencyConfig idempotency;
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
 };

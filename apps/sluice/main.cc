@@ -56,6 +56,8 @@ int Main(int argc, char** argv) {
   AddShadowReport(app, exit_code);
   AddReset(app, exit_code);
   AddRefund(app, exit_code);
+  AddBans(app, exit_code);
+  AddUnban(app, exit_code);
   if (argc > 1 && argv[1][0] != '-' && !IsCommand(app, argv[1])) {
     return kExitError;
   }

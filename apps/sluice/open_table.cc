@@ -114,6 +114,8 @@ void OpenedTable::AddMetrics(telemetry::Registry& registry) const {
   registry.AddCounter("sluice_table_full_allows_total",
                       "Checks let through unmetered for want of room.",
                       [&table] { return table.Stats().full_allows; });
+  registry.AddCounter("sluice_table_bans_total", "Times that denials banned a key.",
+                      [&table] { return table.Stats().bans; });
 }
 
 Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clock) {

@@ -50,6 +50,7 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
                                                        const ListenerCredentials& credentials) {
   frontend::http::DoorSettings settings;
   settings.role = listener.role;
+  settings.memory = listener.role == Role::kCheck ? memory_ : nullptr;
   settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
   settings.token = credentials.token.get();
   settings.proxy = listener.proxy;

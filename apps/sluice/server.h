@@ -18,6 +18,7 @@
 #include "frontend/grpc/door.h"
 #include "frontend/grpc/health.h"
 #include "frontend/http/admin_desk.h"
+#include "frontend/http/answer_memory.h"
 #include "frontend/http/door.h"
 #include "frontend/http/readiness.h"
 #include "frontend/resp/door.h"
@@ -44,6 +45,10 @@ class Server {
 
   // What admin listeners act on; without it they only tell. Before Open(); outlives this.
   void Serve(const frontend::http::AdminDesk& desk) { desk_ = &desk; }
+
+  // Where check listeners remember what they answered to an Idempotency-Key. Before Open();
+  // outlives this.
+  void RememberIn(frontend::http::AnswerMemory& memory) { memory_ = &memory; }
 
   // Binds every address. Errors name the address and the remedy; then nothing is served.
   // `credentials` are those of `config`, and outlive the server.
@@ -124,6 +129,7 @@ class Server {
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;
   std::vector<OpenAddress> addresses_;
   const frontend::http::AdminDesk* desk_ = nullptr;
+  frontend::http::AnswerMemory* memory_ = nullptr;
   bool stopped_ = false;
 };
 

@@ -38,6 +38,9 @@ struct WholeKey {
 
 Units UnitsOf(const KeyImage& image, std::span<const std::byte> items) {
   Units units = 0;
+  if (store::BlocksOf(image.kind) == store::BlockKind::kText) {
+    return units;
+  }
   const bool holds = store::BlocksOf(image.kind) == store::BlockKind::kHolds;
   const std::size_t size = holds ? sizeof(store::Hold) : sizeof(core::Entry);
   const std::size_t at = holds ? offsetof(store::Hold, units) : offsetof(core::Entry, units);
@@ -82,6 +85,14 @@ class WholeKeys : public store::KeySink {
 
 Algorithm AlgorithmOf(const KeyImage& image) {
   return static_cast<Algorithm>(image.kind - 1);
+}
+
+// What a slot's kind is called.
+std::string_view KindName(std::uint8_t kind) {
+  if (kind == store::kMarkKind) {
+    return "settled charge";
+  }
+  return kind == store::kBanKind ? "ban" : core::NameOf(static_cast<Algorithm>(kind - 1));
 }
 
 int Refuse(const Error& error) {
@@ -148,9 +159,11 @@ int Info(const std::string& path) {
     fmt::print("\n{:<32} {:<22} {:>12} {:>16}\n", "rule", "algorithm", "keys", "entries, holds");
   }
   for (const auto& [what, line] : by_rule.lines()) {
-    fmt::print("{:<32} {:<22} {:>12} {:>16}\n", RuleName(*about, what.first),
-               core::NameOf(static_cast<Algorithm>(what.second - 1)), line.keys,
-               store::HasList(what.second) ? std::to_string(line.items) : "-");
+    fmt::print("{:<32} {:<22} {:>12} {:>16}\n", RuleName(*about, what.first), KindName(what.second),
+               line.keys,
+               store::HasList(what.second) && what.second != store::kBanKind
+                   ? std::to_string(line.items)
+                   : "-");
   }
   return kExitOk;
 }
@@ -205,10 +218,13 @@ class Dump final : public WholeKeys {
     const KeyImage& image = key.image;
     const auto seconds_to = [now](std::int64_t ns) { return static_cast<double>(ns - now) / 1e9; };
     boost::json::object line{{"rule", RuleName(about, image.rule)},
-                             {"algorithm", core::NameOf(AlgorithmOf(image))},
+                             {"algorithm", KindName(image.kind)},
                              {"key", fmt::format("{:016x}{:016x}", image.high, image.low)},
                              {"expires_in_s", std::int64_t{image.expiry} - now / 1'000'000'000},
                              {"heat", image.heat}};
+    if (image.kind > store::KindOf(core::kTally)) {
+      return line;
+    }
     const bool is_tally = AlgorithmOf(image) == core::kTally;  // Has the state of a fixed window.
     switch (is_tally ? Algorithm::kFixedWindow : AlgorithmOf(image)) {
       case Algorithm::kTokenBucket:

@@ -38,6 +38,7 @@ enum class Reason : std::uint8_t {
   kBanned,               // Refused outright after too many denials.
   kStoreFull,            // No room to remember this key, and table.when_full is deny.
   kStoreUnavailable,     // The store did not answer, and on_store_error is deny.
+  kDenyListed,           // A rule with action: deny applies.
 };
 
 // The answer to one check: one rule, one key, one cost. A denial is an answer, not an

@@ -34,6 +34,7 @@ constexpr std::array kRows{
     ReasonRow{Reason::kStoreFull, "store_full", 503, kReduced, kReducedTitle, 14, "SHED"},
     ReasonRow{Reason::kStoreUnavailable, "store_unavailable", 503, kReduced, kReducedTitle, 14,
               "SHED"},
+    ReasonRow{Reason::kDenyListed, "deny_listed", 403, "", "Forbidden", 7, "DENIED"},
 };
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace sluice::rules {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kConfigurationSections{
-    "rules",        "attributes", "listeners",   "store",         "table",
-    "rule_sources", "loops",      "connections", "drain_timeout", "log"};
+constexpr std::array<std::string_view, 11> kConfigurationSections{
+    "rules", "attributes",  "listeners",   "store",         "table", "rule_sources",
+    "loops", "idempotency", "connections", "drain_timeout", "log"};
 constexpr std::array<std::string_view, 2> kSections{"rules", "attributes"};
 
 }  // namespace

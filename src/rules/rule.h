@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,12 +10,16 @@
 #include "sluice/decision.h"
 #include "sluice/result.h"
 
+#include "core/ban.h"
 #include "core/key.h"
 #include "core/quota.h"
 
 namespace sluice::rules {
 
 enum class Mode : std::uint8_t { kEnforce, kShadow, kOff };
+// What a rule does with a request that it applies to: count it, or without counting let it pass
+// whatever the others say, or refuse it.
+enum class Action : std::uint8_t { kLimit, kAllow, kDeny };
 enum class OnMissing : std::uint8_t { kSkip, kDeny };
 enum class OnStoreError : std::uint8_t { kAllow, kDeny, kLocal };
 
@@ -35,8 +41,13 @@ struct Rule {
   Place place;
   std::uint32_t number = 0;  // Declaration order, from 0, over all sources.
   Mode mode = Mode::kEnforce;
+  Action action = Action::kLimit;  // Else it has no key, and its quota says nothing.
   OnMissing on_missing = OnMissing::kSkip;
   OnStoreError on_store_error = OnStoreError::kAllow;
+  bool has_own_cost = false;                            // Whatever the call's is.
+  std::string cost_attribute;                           // Whose value is the cost; "" if none is.
+  Duration reservation_ttl = std::chrono::minutes(10);  // How long a reservation may be settled.
+  std::optional<core::Ban> ban;
   Duration retry_jitter{};  // Retry-After is raised by up to this, evenly drawn.
   std::vector<KeyAttribute> key;
   std::string key_pattern;

@@ -70,6 +70,15 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
     }
   }
 
+  // Who lets the request pass whatever the others say.
+  std::string exempted_by;
+  for (const Rule& rule : index.rules) {
+    if (rule.action == Action::kAllow && modes.Effective(rule) == Mode::kEnforce &&
+        AllHold(index.compiled[rule.number].match, bound) && replaced_by[rule.number].empty()) {
+      exempted_by += (exempted_by.empty() ? "" : ", ") + rule.id;
+    }
+  }
+
   std::vector<Explanation> explanations;
   std::string scratch;
   for (const Rule& rule : index.rules) {
@@ -89,6 +98,13 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
       e.why = "the request has no " + missing + ", which is part of the key (on_missing: skip)";
     } else if (!replaced_by[rule.number].empty()) {
       e.why = "replaced by " + replaced_by[rule.number];
+    } else if (rule.action != Action::kLimit) {
+      e.applies = true;
+      e.why = "match " + TextOf(compiled.match, index.attributes) +
+              (rule.action == Action::kAllow ? "; it lets the request pass, and no limit counts"
+                                             : "; it refuses the request");
+    } else if (!exempted_by.empty()) {
+      e.why = exempted_by + " lets the request pass, and no limit counts";
     } else if (!missing.empty()) {
       e.applies = true;
       e.why = "denied: the request has no " + missing +

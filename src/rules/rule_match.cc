@@ -184,6 +184,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     room.replaced.resize(index.rules.size());
   }
   ++room.generation;
+  bool exempt = false;  // By a rule that allows.
   for (const std::uint32_t number : room.candidates.keyless) {
     if (modes.Effective(index.rules[number]) != Mode::kOff) {
       room.skipped.push_back(&index.rules[number]);
@@ -201,18 +202,26 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
       room.skipped.push_back(&rule);
       continue;
     }
-    room.hits.push_back({number, mode == Mode::kShadow, key_missing});
+    room.hits.push_back(
+        {number, mode == Mode::kShadow, key_missing || rule.action != Action::kLimit});
     if (mode == Mode::kEnforce) {
+      exempt = exempt || rule.action == Action::kAllow;
       for (const std::uint32_t other : compiled.replaces) {
         room.replaced[other] = room.generation;
       }
     }
   }
 
+  exempt = exempt && std::ranges::any_of(room.hits, [&](const Hit& hit) {
+             return index.rules[hit.rule].action == Action::kAllow && !hit.shadow &&
+                    room.replaced[hit.rule] != room.generation;
+           });
+
   // Then what each of those left says of this request.
   for (const Hit& hit : room.hits) {
     const Rule& rule = index.rules[hit.rule];
-    if (room.replaced[hit.rule] == room.generation || (only != nullptr && only != &rule)) {
+    if (room.replaced[hit.rule] == room.generation || (only != nullptr && only != &rule) ||
+        (exempt && rule.action == Action::kLimit)) {
       continue;
     }
     const CompiledRule& compiled = index.compiled[hit.rule];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "rules/fields.h"
 #include "rules/key_pattern.h"
@@ -15,11 +16,18 @@ namespace sluice::rules {
 
 namespace {
 
-constexpr std::array<std::string_view, 25> kFields{
-    "id",       "key_pattern", "algorithm",      "limit",       "rate",   "burst", "window",
-    "unit",     "time_zone",   "anchor",         "segments",    "strict", "shape", "hold_ttl",
-    "reserve",  "cost",        "plans",          "overrides",   "match",  "mode",  "on_missing",
-    "replaces", "formerly",    "on_store_error", "retry_jitter"};
+constexpr std::array<std::string_view, 28> kFields{
+    "id",           "key_pattern", "algorithm",  "limit",          "rate",     "burst",
+    "window",       "unit",        "time_zone",  "anchor",         "segments", "strict",
+    "shape",        "hold_ttl",    "reserve",    "cost",           "plans",    "overrides",
+    "match",        "mode",        "on_missing", "replaces",       "formerly", "on_store_error",
+    "retry_jitter", "ban",         "action",     "reservation_ttl"};
+// Of a rule that counts nothing: its action says it all.
+constexpr std::array<std::string_view, 5> kActionFields{"id", "action", "match", "mode",
+                                                        "replaces"};
+
+constexpr std::array<std::string_view, 3> kActions{"limit", "allow", "deny"};
+constexpr std::array<std::string_view, 3> kBanFields{"after", "within", "for"};
 
 constexpr std::array<std::string_view, 3> kModes{"enforce", "shadow", "off"};
 constexpr std::array<std::string_view, 2> kOnMissing{"skip", "deny"};
@@ -36,11 +44,16 @@ class RuleReader {
     draft_.rule.place = report_.PlaceOf(fields_.map());
     draft_.rule.source = report_.file();
     ReadNames();
-    ReadKey();
-    ReadPolicies();
     if (const YamlNode* match = fields_.Get("match"); match != nullptr) {
       draft_.compiled.match = ReadMatch(*match, attributes_, report_);
     }
+    ReadMode();
+    if (ReadAction()) {
+      return std::move(draft_);
+    }
+    ReadKey();
+    ReadPolicies();
+    ReadBan();
     if (const auto quota = quotas_.ReadRule(fields_); quota.has_value()) {
       draft_.rule.quota = *quota;
     }
@@ -111,9 +124,96 @@ class RuleReader {
     }
   }
 
-  void ReadPolicies() {
+  void ReadMode() {
     if (const YamlNode* node = fields_.Get("mode"); node != nullptr) {
       draft_.rule.mode = static_cast<Mode>(ReadWord(*node, "mode", kModes, report_).value_or(0));
+    }
+  }
+
+  // True if the rule counts nothing, and so has been read.
+  bool ReadAction() {
+    const YamlNode* node = fields_.Get("action");
+    if (node == nullptr) {
+      return false;
+    }
+    draft_.rule.action =
+        static_cast<Action>(ReadWord(*node, "action", kActions, report_).value_or(0));
+    if (draft_.rule.action == Action::kLimit) {
+      return false;
+    }
+    for (const std::string_view field : kFields) {
+      if (fields_.Get(field) != nullptr &&
+          std::find(kActionFields.begin(), kActionFields.end(), field) == kActionFields.end()) {
+        report_.Fail(fields_.KeyOf(field), std::string(field) +
+                                               " is no field of a rule with action: " + node->text +
+                                               ", which counts nothing");
+      }
+    }
+    if (draft_.compiled.match.empty() && fields_.Get("match") == nullptr) {
+      report_.Fail(fields_.map(), "match is missing: say whom the rule is to " + node->text +
+                                      ", as in match: {ip: {cidr: 192.0.2.0/24}}");
+    }
+    draft_.rule.quota.unlimited = true;
+    return true;
+  }
+
+  void ReadBan() {
+    const YamlNode* node = fields_.Get("ban");
+    if (node == nullptr) {
+      return;
+    }
+    constexpr std::string_view kExample = "as in ban: {after: 20, within: 1m, for: 15m}";
+    if (!node->is_map()) {
+      report_.Fail(*node, "ban must be a map, " + std::string(kExample));
+      return;
+    }
+    const Fields fields(*node);
+    fields.RejectUnknown(kBanFields, "ban", report_);
+    core::Ban ban;
+    bool good = true;
+    if (const YamlNode* after = fields.Get("after"); after != nullptr) {
+      ban.after = ReadUnits(*after, "after", report_).value_or(-1);
+      if (ban.after == 0 || ban.after > core::kMostDenials) {
+        report_.Fail(*after, "after is " + after->text + ": write 1 to " +
+                                 std::to_string(core::kMostDenials) + " denials");
+      }
+      good = ban.after >= 1 && ban.after <= core::kMostDenials;
+    }
+    for (const auto& [field, length] :
+         {std::pair{"within", &ban.within}, std::pair{"for", &ban.lasts}}) {
+      const YamlNode* value = fields.Get(field);
+      if (value == nullptr) {
+        continue;
+      }
+      const auto read = ReadDuration(*value, field, report_);
+      *length = read.value_or(Duration(-1));
+      if (read.has_value() && (*read == Duration(0) || *read > core::kLongestHorizon)) {
+        report_.Fail(*value, std::string(field) + " is " + value->text +
+                                 ": write a length from 1ms to 100 years");
+        *length = Duration(-1);
+      }
+      good = good && length->count() > 0;
+    }
+    for (const std::string_view field : kBanFields) {
+      if (fields.Get(field) == nullptr) {
+        report_.Fail(*node, std::string(field) + " is missing, " + std::string(kExample));
+        good = false;
+      }
+    }
+    if (good) {
+      draft_.rule.ban = ban;
+    }
+  }
+
+  void ReadPolicies() {
+    if (const YamlNode* node = fields_.Get("reservation_ttl"); node != nullptr) {
+      const auto ttl = ReadDuration(*node, "reservation_ttl", report_);
+      if (ttl.has_value() && (*ttl == Duration(0) || *ttl > core::kLongestHorizon)) {
+        report_.Fail(*node,
+                     "reservation_ttl is " + node->text + ": write a length from 1ms to 100 years");
+      } else if (ttl.has_value()) {
+        draft_.rule.reservation_ttl = *ttl;
+      }
     }
     if (const YamlNode* node = fields_.Get("on_missing"); node != nullptr) {
       draft_.rule.on_missing =
@@ -140,6 +240,7 @@ class RuleReader {
     if (!node->is_text() || number) {
       cost.kind = CostRule::Kind::kFixed;
       cost.units = ReadUnits(*node, "cost", report_).value_or(0);
+      draft_.rule.has_own_cost = true;
     } else if (text != "request") {
       if (!IsAttributeName(text)) {
         report_.Fail(*node,
@@ -149,6 +250,7 @@ class RuleReader {
       }
       cost.kind = CostRule::Kind::kAttribute;
       cost.attribute = attributes_.Intern(text);
+      draft_.rule.cost_attribute = text;
     }
   }
 

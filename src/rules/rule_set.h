@@ -41,7 +41,9 @@ struct AppliedRule {
   core::Quota quota;
   Cost cost;
   bool shadow = false;
-  bool key_missing = false;  // on_missing: deny and a key attribute is absent: `parts` is empty.
+  // There is no key, and `parts` is empty: a rule that only allows or denies, or one with
+  // on_missing: deny whose key attribute is absent.
+  bool key_missing = false;
   std::span<const core::KeyPart> parts;
 };
 
@@ -80,10 +82,11 @@ class RuleSet {
                                                             Findings& findings);
 
   // Which rules apply to `request`, with `cost` as the call's own cost (0..kMaxUnits). Of an
-  // attribute given twice the last counts. Modes are those of `modes`; a rule that is off is not
-  // listed, and what it or a shadow rule replaces stays in force. Errors (of the request, for its
-  // sender to read, only where an enforced rule is concerned): an attribute that a rule's `cost`
-  // names is absent (see AbsentCost) or no number; a key value above kMaxValueBytes; an ip
+  // attribute given twice the last counts. Where a rule that allows applies,
+  // those that count do not, and those that deny do. Modes are those of `modes`; a rule that is off
+  // is not listed, and what it or a shadow rule replaces stays in force. Errors (of the request,
+  // for its sender to read, only where an enforced rule is concerned): an attribute that a rule's
+  // `cost` names is absent (see AbsentCost) or no number; a key value above kMaxValueBytes; an ip
   // attribute that is no address. Allocates nothing once `matches` is warm, but on errors and for
   // attributes that more than four regexes are written for (rules/regex_index.h);
   // bench/match_bench.cc and tests/unit/rules/match_allocation_test.cc hold that. Safe from any

@@ -14,15 +14,29 @@ namespace sluice::service {
 
 namespace {
 
-// on_missing: deny, and a key attribute is absent. There is no key to ask about; nothing
-// that this request could wait for changes that.
-Decision DenyMissing(const core::Quota& quota) {
+// There is no key to ask about: the rule itself allows or denies, or says on_missing: deny and a
+// key attribute is absent. Nothing that this request could wait for changes that.
+Decision WithoutKey(rules::Action action, const core::Quota& quota) {
   Decision decision;
+  if (action == rules::Action::kAllow) {
+    decision.allowed = true;
+    decision.limit = kUnlimited;
+    decision.remaining = kUnlimited;
+    return decision;
+  }
   decision.allowed = false;
-  decision.reason = Reason::kAttributeMissing;
+  decision.reason =
+      action == rules::Action::kDeny ? Reason::kDenyListed : Reason::kAttributeMissing;
   decision.limit = quota.unlimited ? kUnlimited : quota.limit;
   decision.retry_after = Decision::kNever;
   return decision;
+}
+
+Outcome OutcomeOf(const Decision& decision) {
+  if (decision.shadow) {
+    return decision.allowed ? Outcome::kShadowAllowed : Outcome::kShadowDenied;
+  }
+  return decision.allowed ? Outcome::kAllowed : Outcome::kDenied;
 }
 
 }  // namespace
@@ -59,19 +73,21 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fall
     return false;
   }
 
-  bool refused = false;  // By a rule that needs an attribute which is not there.
+  bool refused = false;  // By a rule that denies, or needs an attribute which is not there.
   for (const rules::AppliedRule& applied : matches_.applied()) {
     if (applied.key_missing) {
-      refused |= !applied.shadow;
+      refused |= !applied.shadow && applied.rule->action != rules::Action::kAllow;
       continue;
     }
-    checks_.push_back({.key = {.rule = applied.rule->id,
-                               .formerly = applied.rule->formerly,
-                               .parts = applied.parts},
-                       .quota = applied.quota,
-                       .cost = applied.cost,
-                       .shadow = applied.shadow,
-                       .want_receipt = want_receipts});
+    checks_.push_back(
+        {.key = {.rule = applied.rule->id,
+                 .formerly = applied.rule->formerly,
+                 .parts = applied.parts},
+         .quota = applied.quota,
+         .cost = applied.cost,
+         .shadow = applied.shadow,
+         .want_receipt = want_receipts && applied.quota.algorithm != core::Algorithm::kConcurrency,
+         .ban = applied.rule->ban.has_value() ? &*applied.rule->ban : nullptr});
   }
   if (checks_.size() > store::kMaxChecksPerCall) {
     verdict.allowed = false;
@@ -113,14 +129,14 @@ void DecideCall::MakeVerdict() {
   std::size_t next = 0;  // Of answers_, which leave out the rules without a key.
   for (const rules::AppliedRule& applied : matches_.applied()) {
     if (applied.key_missing) {
-      RuleDecision missing{.rule = applied.rule,
-                           .quota = applied.quota,
-                           .cost = applied.cost,
-                           .parts = {},
-                           .decision = DenyMissing(applied.quota)};
-      missing.decision.shadow = applied.shadow;
-      CountOutcome(missing, applied.shadow ? Outcome::kShadowDenied : Outcome::kDenied);
-      verdict.decisions.push_back(missing);
+      RuleDecision made{.rule = applied.rule,
+                        .quota = applied.quota,
+                        .cost = applied.cost,
+                        .parts = {},
+                        .decision = WithoutKey(applied.rule->action, applied.quota)};
+      made.decision.shadow = applied.shadow;
+      CountOutcome(made, OutcomeOf(made.decision));
+      verdict.decisions.push_back(made);
     } else {
       verdict.decisions.push_back(Answered(applied, next));
       ++next;
@@ -154,11 +170,8 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied, std::size_t
                     .receipt = answer.receipt};
   Outcome outcome = Outcome::kAllowed;
   if (IsAnswered(i)) {
-    if (applied.shadow) {
-      outcome = made.decision.allowed ? Outcome::kShadowAllowed : Outcome::kShadowDenied;
-    } else {
-      outcome = made.decision.allowed ? Outcome::kAllowed : Outcome::kDenied;
-    }
+    made.decision.shadow = applied.shadow;
+    outcome = OutcomeOf(made.decision);
     if (fallback_ != nullptr && !made.decision.allowed) {
       fallback_->Remember(checks_[i], made.decision);
     }

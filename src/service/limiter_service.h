@@ -10,6 +10,7 @@
 #include "service/fallback.h"
 #include "service/operator_call.h"
 #include "service/service_metrics.h"
+#include "service/settle_call.h"
 #include "service/snapshot.h"
 #include "service/throttle_call.h"
 #include "service/verdict.h"
@@ -46,17 +47,25 @@ class LimiterService {
   // Gives `call.units` back to every rule that applies, whatever the rule's own `cost` says:
   // an operator names the amount. Clamped, so a key never gets more than its whole quota.
   void Refund(OperatorCall& call);
-  // Makes the key of every rule that applies fresh.
+  // Says what reservations cost in the end, and takes charges back whole: each once.
+  void Settle(SettleCall& call) { SettleAll(call, false); }
+  void Refund(SettleCall& call) { SettleAll(call, true); }
+  // Makes the key of every rule that applies fresh: not banned either.
   void Reset(OperatorCall& call);
   void Release(HolderCall& call);
   // The hold expires the rule's hold_ttl from now. kNotFound also where the rule is gone.
   void Renew(HolderCall& call);
+  // Lifts the ban of the key of every rule that applies; `touched` says how many were banned.
+  void Unban(OperatorCall& call);
+  // All bans that last.
+  void ListBans(store::BansCall& call) { store_.ListBans(call); }
 
  private:
   template <class StoreVerb>
   void ForEachRule(OperatorCall& call, StoreVerb verb);
   // Finds whose the hold is. False: no rule in force could have granted it.
   bool Prepare(HolderCall& call);
+  void SettleAll(SettleCall& call, bool refund);
 
   store::KeyStore& store_;
   ServiceMetrics& metrics_;

@@ -112,6 +112,17 @@ void LimiterService::Reset(OperatorCall& call) {
   });
 }
 
+void LimiterService::Unban(OperatorCall& call) {
+  ForEachRule(call, [this](const rules::AppliedRule& applied, auto answered, auto& parts) {
+    auto part = std::make_unique<Part<store::BanCall, decltype(answered)>>(answered);
+    store::BanCall& ban = *part;
+    parts.push_back(std::move(part));
+    ban.key = {
+        .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    store_.Unban(ban);
+  });
+}
+
 void HolderCall::OnAnswered() noexcept {
   const std::shared_ptr<const void> kept = std::move(kept_);
   OnDone();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontend/http/answer.h"
+#include "frontend/http/keyed_check.h"
 #include "frontend/http/problem.h"
 #include "wire/check_json.h"
 #include "wire/json_array.h"
@@ -131,6 +132,13 @@ void BatchItem::OnVerdict() noexcept {
 
 void HandleBatch(const wire::Http1Request& request, service::LimiterService& service,
                  Exchange& exchange) {
+  if (IsKeyed(request)) {
+    exchange.AnswerProblem({.status = 400,
+                            .title = {},
+                            .detail = "an Idempotency-Key is for one check: a batch has none",
+                            .code = "unsupported"});
+    return;
+  }
   std::vector<std::string_view> elements;
   if (const auto split = wire::SplitJsonArray(request.body, kMostChecksInBatch, elements); !split) {
     const wire::JsonProblem& problem = split.error();

@@ -1,10 +1,12 @@
 #include "frontend/http/check_handler.h"
 
+#include "frontend/http/keyed_check.h"
 #include "frontend/http/problem.h"
 
 namespace sluice::frontend::http {
 
-void HandleCheck(const wire::Http1Request& request, Exchange& exchange) {
+void HandleCheck(const wire::Http1Request& request, AnswerMemory* memory,
+                 service::LimiterService& service, Exchange& exchange) {
   if (request.HasField("Content-Encoding")) {
     exchange.AnswerProblem({.status = 415,
                             .title = {},
@@ -23,21 +25,16 @@ void HandleCheck(const wire::Http1Request& request, Exchange& exchange) {
     return;
   }
   const wire::CheckRequest& check = exchange.json.request();
-  if (check.reserve || check.receipt) {
-    exchange.AnswerProblem({.status = 400,
-                            .title = {},
-                            .detail = check.reserve
-                                          ? "this version makes no reservations: leave out reserve"
-                                          : "this version gives no receipts: leave out receipt",
-                            .code = "unsupported"});
-    return;
-  }
   exchange.attributes = check.attributes;
   exchange.cost = check.cost;
   exchange.peek = check.peek;
   exchange.receipt = check.receipt;
   exchange.reserve = check.reserve;
   exchange.want_receipts = check.receipt || check.reserve;
+  if (memory != nullptr && IsKeyed(request)) [[unlikely]] {
+    SendKeyedCheck(request, *memory, service, check.wait, exchange);
+    return;
+  }
   exchange.AskCheck(check.wait);
 }
 

@@ -65,6 +65,10 @@ void AppendSummary(const AdminDesk& desk, const rules::Rule& rule, wire::JsonWri
   json.Name("configured_mode").Text(rules::NameOf(rule.mode));
   json.Name("source").Text(rule.source);
   json.Name("scope").Text(NameOf(desk.rules.ScopeOf(rule)));
+  if (rule.action != rules::Action::kLimit) {
+    json.Name("action").Text(rule.action == rules::Action::kAllow ? "allow" : "deny");
+    return;
+  }
   json.Name("algorithm").Text(core::NameOf(rule.quota.algorithm));
   json.Name("key_pattern").Text(rule.key_pattern);
 }

@@ -15,6 +15,7 @@
 namespace sluice::frontend::http {
 
 struct AdminDesk;
+class AnswerMemory;
 
 // What a listener is for. Both tell their health.
 enum class Role : std::uint8_t {
@@ -30,6 +31,7 @@ struct DoorSettings {
   const AdminDesk* desk = nullptr;  // Of an admin listener: see admin_desk.h. None: only metrics.
   ProxySettings proxy{};
   LimitDialects limit_headers{};
+  AnswerMemory* memory = nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.
   wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
   std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
   std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.

@@ -29,6 +29,7 @@ void Exchange::Reset(Client& client) {
   fields_.clear();
   body_.clear();
   errand_.reset();
+  memory_ = nullptr;
   attributes = {};
   cost = Cost{};
   peek = false;
@@ -124,12 +125,43 @@ void Exchange::AskProxyCheck() {
   state_ = State::kAsking;
 }
 
+void Exchange::RememberIn(AnswerMemory& memory, const std::string& name) {
+  memory_ = &memory;
+  memory_name_ = name;
+}
+
+void Exchange::AnswerAsBefore(const AnswerMemory::Answer& answer) {
+  status_ = 200;
+  content_type_ = "application/json";
+  fields_ = answer.fields;
+  body_ = answer.body;
+  state_ = State::kReady;
+}
+
 std::string_view Exchange::peer_address() const {
   return client_->peer_address();
 }
 
+net::EventLoop& Exchange::loop() const {
+  return pool_.loop();
+}
+
+Duration Exchange::Now() const {
+  return pool_.clock().Read().boot;
+}
+
+// Also where nobody is there any more to be answered: whoever comes again has spent already.
+void Exchange::Remember() {
+  AnswerMemory& memory = *std::exchange(memory_, nullptr);
+  if (verdict.request_error.empty() && verdict.allowed && !peek) {
+    memory.Keep(memory_name_, Now(), {.fields = fields_, .body = body_});
+  } else {
+    memory.Drop(memory_name_);
+  }
+}
+
 void Exchange::OnVerdict() noexcept {
-  if (client_ == nullptr) {
+  if (client_ == nullptr && memory_ == nullptr) {
     pool_.Return(*this);
     return;
   }
@@ -138,6 +170,13 @@ void Exchange::OnVerdict() noexcept {
   wait_ =
       wait_ && verdict.allowed && verdict.wait.count() > 0 && verdict.wait <= pool_.longest_wait();
   TakeVerdict();
+  if (memory_ != nullptr) [[unlikely]] {
+    Remember();
+    if (client_ == nullptr) {
+      pool_.Return(*this);
+      return;
+    }
+  }
   if (wait_) {
     state_ = State::kHeld;
     pool_.loop().ArmAfter(hold_, verdict.wait, net::TimerPrecision::kExact);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/http/answer_memory.h"
 #include "frontend/http/errand.h"
 #include "frontend/http/problem.h"
 #include "net/timer_wheel.h"
@@ -13,6 +14,10 @@
 #include "wire/form_query.h"
 #include "wire/http1_request.h"
 #include "wire/http1_response.h"
+
+namespace sluice::net {
+class EventLoop;
+}
 
 namespace sluice::frontend::http {
 
@@ -65,6 +70,17 @@ class Exchange final : public service::DecideCall {
   // Of whoever is connected: Transport::peer_address().
   [[nodiscard]] std::string_view peer_address() const;
 
+  // What is answered to the check that is asked next is remembered under `name`, if it allows.
+  void RememberIn(AnswerMemory& memory, const std::string& name);
+  // The answer of an earlier check.
+  void AnswerAsBefore(const AnswerMemory::Answer& answer);
+
+  // Of whoever is connected: Transport::peer_address().
+  [[nodiscard]] std::string_view peer_address() const;
+  [[nodiscard]] net::EventLoop& loop() const;
+  // Of a clock that does not step back.
+  [[nodiscard]] Duration Now() const;
+
   // Whether the answer gives a receipt, a reservation of what was charged; want_receipts is set.
   bool receipt = false;
   bool reserve = false;
@@ -107,6 +123,7 @@ class Exchange final : public service::DecideCall {
   void TakeVerdict();
   void TakeProxyVerdict();
   void AppendRetryAfter();
+  void Remember();
 
   ExchangePool& pool_;
   net::Timer hold_;  // While a shaped answer waits.
@@ -127,6 +144,8 @@ class Exchange final : public service::DecideCall {
   std::string fields_;  // Header lines, beside those that every response has.
   std::string body_;
   std::unique_ptr<Errand> errand_;
+  AnswerMemory* memory_ = nullptr;  // Of a check that is to be remembered.
+  std::string memory_name_;
 };
 
 }  // namespace sluice::frontend::http

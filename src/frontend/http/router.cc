@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "frontend/http/admin_handler.h"
+#include "frontend/http/ban_handler.h"
 #include "frontend/http/batch_handler.h"
 #include "frontend/http/check_handler.h"
 #include "frontend/http/config_handler.h"
@@ -14,6 +15,7 @@
 #include "frontend/http/openapi.h"
 #include "frontend/http/problem.h"
 #include "frontend/http/proxy_handler.h"
+#include "frontend/http/settle_handler.h"
 #include "frontend/http/shadow_handler.h"
 #include "frontend/http/status_handler.h"
 #include "wire/ascii.h"
@@ -26,6 +28,9 @@ constexpr std::string_view kCheckPath = "/v1/ratelimit/check";
 constexpr std::string_view kBatchPath = "/v1/ratelimit/batch";
 constexpr std::string_view kReleasePath = "/v1/ratelimit/release";
 constexpr std::string_view kRenewPath = "/v1/ratelimit/renew";
+constexpr std::string_view kSettlePath = "/v1/ratelimit/settle";
+constexpr std::string_view kBansPath = "/v1/ratelimit/bans";
+constexpr std::string_view kUnbanPath = "/v1/ratelimit/unban";
 constexpr std::string_view kStatusPath = "/v1/ratelimit/status";
 constexpr std::string_view kConfigPath = "/v1/ratelimit/config";
 constexpr std::string_view kModePath = "/v1/ratelimit/mode";
@@ -139,7 +144,7 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
 void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) const {
   if (request.path == kCheckPath) {
     if (AllowsPost(request, exchange)) {
-      HandleCheck(request, exchange);
+      HandleCheck(request, settings_.memory, service_, exchange);
     }
     return;
   }
@@ -156,6 +161,12 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
       return;
     }
   }
+  if (request.path == kSettlePath || request.path == kRefundPath) {
+    if (AllowsPost(request, exchange)) {
+      (request.path == kSettlePath ? HandleSettle : HandleReceipt)(request, service_, exchange);
+    }
+    return;
+  }
   const auto user_id = SegmentBehind(kStatusPath, request.path);
   if (user_id || request.path == kStatusPath) {
     if (AllowsGet(request, exchange)) {
@@ -165,8 +176,8 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
   }
   NotFound(
       "paths here: /v1/ratelimit/check, /v1/ratelimit/batch, /v1/ratelimit/release, "
-      "/v1/ratelimit/renew, /v1/ratelimit/status/{user_id}, /v1/check/http, "
-      "/openapi.json, /healthz, /readyz",
+      "/v1/ratelimit/renew, /v1/ratelimit/settle, /v1/ratelimit/refund, "
+      "/v1/ratelimit/status/{user_id}, /v1/check/http, /openapi.json, /healthz, /readyz",
       exchange);
 }
 
@@ -177,12 +188,24 @@ void Router::RouteAdmin(const wire::Http1Request& request, Exchange& exchange) c
     }
     return;
   }
+  if (request.path == kBansPath) {
+    if (AllowsGet(request, exchange)) {
+      HandleBans(service_, exchange);
+    }
+    return;
+  }
+  if (request.path == kUnbanPath) {
+    if (AllowsPost(request, exchange)) {
+      HandleUnban(request, service_, exchange);
+    }
+    return;
+  }
   if (settings_.desk != nullptr && RouteDesk(request, *settings_.desk, exchange)) {
     return;
   }
   NotFound(
       "paths on the admin listener: /metrics, /healthz, /readyz, /openapi.json, "
-      "/v1/ratelimit/config, "
+      "/v1/ratelimit/config, /v1/ratelimit/bans, /v1/ratelimit/unban, "
       "/v1/ratelimit/mode/{rule_id}, /v1/ratelimit/kill-switch, "
       "/v1/ratelimit/shadow-report, /v1/ratelimit/reset, "
       "/v1/ratelimit/refund",

@@ -15,9 +15,9 @@ namespace sluice::frontend::http {
 //
 //   both      GET  /healthz, /readyz, /openapi.json
 //   check     POST /v1/ratelimit/check, GET /v1/ratelimit/status[/{user_id}]
-//             POST /v1/ratelimit/batch, release, renew
+//             POST /v1/ratelimit/batch, release, renew, settle, refund
 //             any method /v1/check/http[/...]
-//   admin     GET  /metrics
+//   admin     GET  /metrics, /v1/ratelimit/bans; POST /v1/ratelimit/unban
 //             GET  /v1/ratelimit/config; GET, PUT, DELETE /v1/ratelimit/config/{rule_id}
 //             GET, PUT, DELETE /v1/ratelimit/mode/{rule_id}
 //             GET, PUT /v1/ratelimit/kill-switch

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kReasonCount = static_cast<int>(Reason::kStoreUnavailable) + 1;
+constexpr int kReasonCount = static_cast<int>(Reason::kDenyListed) + 1;
 
 TEST(ReasonTest, EveryReasonHasARowAndANameOfItsOwn) {
   std::set<std::string_view> names;
@@ -25,6 +25,7 @@ TEST(ReasonTest, OnlyAnOwnQuotaIs429) {
   EXPECT_EQ(RowOf(Reason::kInFlight).http_status, 429);
   EXPECT_EQ(RowOf(Reason::kReserved).http_status, 503);
   EXPECT_EQ(RowOf(Reason::kBanned).http_status, 403);
+  EXPECT_EQ(RowOf(Reason::kDenyListed).http_status, 403);
   EXPECT_EQ(RowOf(Reason::kStoreFull).http_status, 503);
   EXPECT_EQ(RowOf(Reason::kStoreUnavailable).http_status, 503);
 }

@@ -40,6 +40,14 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"mode: false", "r.yaml:7:11: ", "write off"},
       {"on_missing: fail", "r.yaml:7:17: ", "write skip or deny"},
       {"on_store_error: closed", "r.yaml:7:21: ", "write allow, deny or local"},
+      {"ban: 5", "r.yaml:7:10: ", "ban must be a map"},
+      {"ban: {after: 0, within: 1m, for: 15m}", "r.yaml:7:18: ", "write 1 to 10000 denials"},
+      {"ban: {after: 20, within: 0s, for: 15m}", "r.yaml:7:30: ", "from 1ms"},
+      {"ban: {after: 20, within: 1m}", "r.yaml:7:10: ", "for is missing"},
+      {"ban: {after: 20, within: 1m, fro: 15m, for: 15m}", "r.yaml:7:34: ", "did you mean for?"},
+      {"reservation_ttl: 0s", "r.yaml:7:22: ", "from 1ms"},
+      {"action: refuse", "r.yaml:7:13: ", "write limit, allow or deny"},
+      {"action: limit\n    limit: 5", "r.yaml:8:5: ", "key limit is given twice"},
       {"time_zone: UTC", "r.yaml:7:5: ", "needs a calendar period"},
       {"anchor: 15", "r.yaml:7:5: ", "needs a calendar period"},
       {"unit: minute", "r.yaml:7:5: ", "window and unit say the same"},
@@ -107,6 +115,20 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
     EXPECT_THAT(built.errors(), ElementsAre(AllOf(StartsWith(wrong.place), HasSubstr(wrong.says))))
         << wrong.line;
   }
+}
+
+TEST(RuleErrorsTest, ARuleThatOnlyAllowsOrDeniesHasNoNumbers) {
+  const Built built = BuildText(R"(rules:
+  - {id: a, action: allow, match: {ip: 192.0.2.1}, limit: 5}
+  - {id: b, action: deny, match: {ip: 192.0.2.1}, key_pattern: x}
+  - {id: c, action: deny}
+  - {id: d, action: deny, match: {ip: 192.0.2.1}, mode: shadow, replaces: [e]}
+  - {id: e, action: allow, match: {ip: {cidr: [192.0.2.0/24, 198.51.100.0/24]}}}
+)");
+  EXPECT_THAT(built.errors(),
+              ElementsAre(AllOf(StartsWith("r.yaml:2:52: "), HasSubstr("limit is no field")),
+                          AllOf(StartsWith("r.yaml:3:51: "), HasSubstr("key_pattern is no field")),
+                          AllOf(StartsWith("r.yaml:4:5: "), HasSubstr("match is missing"))));
 }
 
 TEST(RuleErrorsTest, ARateWithoutWindowIsNamedAtTheRate) {

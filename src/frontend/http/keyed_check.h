@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+
+#include "frontend/http/answer_memory.h"
+#include "frontend/http/exchange.h"
+#include "service/limiter_service.h"
+#include "wire/http1_request.h"
+
+// A check with an Idempotency-Key (or X-Idempotency-Key): sent again with the same body, it gets
+// the first answer that allowed, and spends nothing; a denial is judged anew. Of two copies that
+// come together one is asked, and the other waits for its answer. With another body the key is
+// refused, 422. A key belongs to the caller's address and Authorization.
+namespace sluice::frontend::http {
+
+// Whether the request has such a key.
+[[nodiscard]] bool IsKeyed(const wire::Http1Request& request);
+
+// Answers the exchange, or sets it up to ask or to wait; its check has been read. `wait` is
+// AskCheck()'s.
+void SendKeyedCheck(const wire::Http1Request& request, AnswerMemory& memory,
+                    service::LimiterService& service, bool wait, Exchange& exchange);
+
+}  // namespace sluice::frontend::http

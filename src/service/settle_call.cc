@@ -1,0 +1,92 @@
+#include "service/settle_call.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "service/limiter_service.h"
+
+namespace sluice::service {
+
+// One charge on its way to the store.
+class SettleCall::Part final : public store::SettleCall {
+ public:
+  Part(service::SettleCall& whole, Charge& charge) : whole_(&whole), charge_(&charge) {}
+
+  void OnAnswered() noexcept override {
+    charge_->error = error;
+    charge_->settled = settled;
+    CloseOne(*whole_);
+  }
+
+  static void CloseOne(service::SettleCall& whole) {
+    if (--whole.open_ == 0) {
+      whole.OnDone();  // The call may be gone now.
+    }
+  }
+
+ private:
+  service::SettleCall* whole_;
+  Charge* charge_;
+};
+
+namespace {
+
+// What `attribute` says it was; nullopt if it says nothing that is an amount.
+std::optional<Units> CostNamed(Attributes costs, std::string_view attribute) {
+  for (const Attribute& given : costs) {
+    Units units = 0;
+    const char* const end = given.value.data() + given.value.size();
+    if (given.name == attribute) {
+      const auto [stop, error] = std::from_chars(given.value.data(), end, units);
+      return error == std::errc() && stop == end && units >= 0 && units <= kMaxUnits
+                 ? std::optional(units)
+                 : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+SettleCall::SettleCall() = default;
+SettleCall::~SettleCall() = default;
+
+void LimiterService::SettleAll(SettleCall& call, bool refund) {
+  const auto snapshot = published_.Get();
+  call.kept_ = snapshot;
+  call.parts_.clear();
+  call.open_ = 1;
+  for (Charge& charge : call.charges) {
+    const rules::Rule* const rule = FindRule(*snapshot, charge.rule);
+    charge.settled = charge.units;
+    charge.error = rule == nullptr ? store::StoreError::kNotFound : store::StoreError::kNone;
+    if (rule == nullptr || (!refund && rule->has_own_cost)) {
+      continue;
+    }
+    auto part = std::make_unique<SettleCall::Part>(call, charge);
+    store::SettleCall& asked = *part;
+    call.parts_.push_back(std::move(part));
+    asked.key = {
+        .rule = rule->id,
+        .formerly = rule->id == charge.rule ? std::string_view(rule->formerly) : charge.rule,
+        .parts = charge.parts};
+    asked.quota = rule->quota;
+    asked.quota.unlimited = false;
+    asked.quota.limit = charge.limit;
+    asked.quota.rate = charge.rate;
+    asked.receipt = charge.receipt;
+    asked.charged = charge.units;
+    if (!refund) {
+      asked.units = rule->cost_attribute.empty()
+                        ? call.cost
+                        : CostNamed(call.costs, rule->cost_attribute).value_or(call.cost);
+      asked.open_for = rule->reservation_ttl;
+    }
+    ++call.open_;
+    store_.Settle(asked);
+  }
+  SettleCall::Part::CloseOne(call);
+}
+
+}  // namespace sluice::service

@@ -1,0 +1,164 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "frontend/http/answer_memory.h"
+#include "integration/http/door_fixture.h"
+#include "integration/http/table_door_fixture.h"
+
+namespace sluice::frontend::http {
+namespace {
+
+using std::chrono::hours;
+
+std::string Key(const std::string& key) {
+  return "Idempotency-Key: " + key + "\r\n";
+}
+
+class IdempotencyTest : public TableDoorFixture {
+ protected:
+  void SetUp() override {
+    TableDoorFixture::SetUp();
+    Load(R"(
+rules:
+  - {id: api, key_pattern: "user:{user_id}", algorithm: fixed_window, limit: 2, window: 30d}
+  - {id: jobs, match: {kind: job}, key_pattern: "user:{user_id}", algorithm: concurrency, limit: 5,
+     hold_ttl: 50h}
+)");
+    DoorSettings settings;
+    settings.memory = &memory_;
+    door_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_, settings);
+  }
+  static std::string WithoutDate(std::string head) {
+    const std::size_t at = head.find("\r\nDate: ");
+    return head.erase(at, head.find("\r\n", at + 2) - at);
+  }
+  std::int64_t Left() { return Check(R"({"user_id": "a", "peek": true})").Number("remaining"); }
+
+  AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24)}};
+};
+
+TEST_F(IdempotencyTest, TheFirstAllowedAnswerComesAgainByteForByte) {
+  const std::string body = R"({"user_id": "a", "kind": "job", "reserve": true, "receipt": true})";
+  const Reply first = Check(body, Key("k1"));
+  ASSERT_EQ(first.status, 200);
+  EXPECT_TRUE(first.object().contains("holds"));
+  EXPECT_EQ(Left(), 1);
+  clock_.Advance(hours(23));
+  for (const std::string& fields : {Key("k1"), std::string("X-Idempotency-Key: k1\r\n")}) {
+    const Reply again = Check(body, fields);
+    EXPECT_EQ(again.status, 200);
+    EXPECT_EQ(again.text, first.text);
+    EXPECT_EQ(WithoutDate(again.head), WithoutDate(first.head));
+  }
+  EXPECT_EQ(Left(), 1);
+  clock_.Advance(hours(1));
+  EXPECT_NE(Check(body, Key("k1")).text, first.text);
+  EXPECT_EQ(Left(), 0);
+}
+
+TEST_F(IdempotencyTest, AnotherBodyWithTheKeyIsRefused) {
+  EXPECT_EQ(Check(R"({"user_id": "a"})", Key("k")).status, 200);
+  const Reply other = Check(R"({"user_id": "a", "cost": 1})", Key("k"));
+  EXPECT_EQ(other.status, 422);
+  EXPECT_EQ(other.Text("code"), "key_reused");
+  EXPECT_EQ(Left(), 1);
+}
+
+TEST_F(IdempotencyTest, ADenialIsJudgedAnew) {
+  EXPECT_EQ(Check(R"({"user_id": "a", "cost": 2})").status, 200);
+  EXPECT_EQ(Check(R"({"user_id": "a"})", Key("k")).status, 429);
+  EXPECT_EQ(Check(R"({"user_id": "a", "cost": 0})", Key("k")).status, 200);  // Of another body too.
+  clock_.Advance(hours(24 * 30));
+  EXPECT_EQ(Check(R"({"user_id": "a"})", Key("k2")).status, 200);
+  EXPECT_EQ(Left(), 1);
+  EXPECT_EQ(Check(R"({"user_id": "a", "peek": true})", Key("k3")).status, 200);
+  EXPECT_EQ(Check(R"({"user_id": "a"})", Key("k3")).status, 200);  // A peek takes no key.
+}
+
+TEST_F(IdempotencyTest, AKeyIsItsCallersAlone) {
+  const std::string body = R"({"user_id": "a"})";
+  EXPECT_EQ(Check(body, Key("k")).Number("remaining"), 1);
+  // Another credential, another address.
+  EXPECT_EQ(
+      Check(R"({"user_id": "b"})", Key("k") + "Authorization: Bearer x\r\n").Number("remaining"),
+      1);
+  client_ = std::make_unique<net::FakeClient>(loop_, "198.51.100.9");
+  door_->Accept(client_->MakeTransport());
+  EXPECT_EQ(Check(body, Key("k")).Number("remaining"), 0);
+  EXPECT_EQ(Check(body, Key("k")).Number("remaining"), 0);
+}
+
+TEST_F(IdempotencyTest, RefusesWhatIsNoKeyAndABatchWithOne) {
+  const std::string body = R"({"user_id": "a"})";
+  EXPECT_EQ(Check(body, "Idempotency-Key: \r\n").Text("code"), "invalid_key");
+  EXPECT_EQ(Check(body, Key(std::string(257, 'k'))).Text("code"), "invalid_key");
+  EXPECT_EQ(Check(body, Key("k") + "X-Idempotency-Key: other\r\n").Text("code"), "invalid_key");
+  EXPECT_EQ(Post("batch", "[" + body + "]", Key("k")).Text("code"), "unsupported");
+  EXPECT_EQ(Left(), 2);
+}
+
+// The store answers late: copies that come meanwhile wait for the first.
+class LateIdempotencyTest : public DoorFixture {
+ protected:
+  void SetUp() override {
+    DoorSettings settings;
+    settings.memory = &memory_;
+    MakeDoor(settings);
+  }
+  void TearDown() override { door_.reset(); }
+
+  AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24)}};
+};
+
+TEST_F(LateIdempotencyTest, TwoCopiesThatArriveTogetherSpendOnce) {
+  const auto one = Connect();
+  const auto two = Connect();
+  const std::string request = Check(R"({"user_id": "u", "cost": 7})", Key("k"));
+  one->Send(request);
+  two->Send(request + request);
+  Turn();
+  EXPECT_EQ(store_.pending.size(), 1U);
+  store_.AnswerAll();
+  Turn();
+  EXPECT_EQ(store_.charged, 7);
+  EXPECT_EQ(CostsIn(one->received()), (std::vector<int>{7}));
+  EXPECT_EQ(CostsIn(two->received()), (std::vector<int>{7, 7}));
+}
+
+TEST_F(LateIdempotencyTest, WhoseClientHasGoneIsRememberedAllTheSame) {
+  const auto gone = Connect();
+  const std::string request = Check(R"({"user_id": "u", "cost": 7})", Key("k"));
+  gone->Send(request);
+  Turn();
+  gone->Vanish();
+  Turn();
+  const auto back = Connect();
+  back->Send(request);
+  Turn();
+  EXPECT_EQ(store_.pending.size(), 1U);
+  store_.AnswerAll();
+  Turn();
+  EXPECT_EQ(store_.charged, 7);
+  EXPECT_EQ(CostsIn(back->received()), (std::vector<int>{7}));
+  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+}
+
+TEST_F(LateIdempotencyTest, AWaitingCopyThatLeavesIsNoTrouble) {
+  const auto one = Connect();
+  const auto gone = Connect();
+  const std::string request = Check(R"({"user_id": "u", "cost": 7})", Key("k"));
+  one->Send(request);
+  gone->Send(request);
+  Turn();
+  gone->Vanish();
+  Turn();
+  store_.AnswerAll();
+  Turn();
+  EXPECT_EQ(store_.charged, 7);
+  EXPECT_EQ(CostsIn(one->received()), (std::vector<int>{7}));
+  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::frontend::http
