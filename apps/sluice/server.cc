@@ -60,9 +60,9 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
                                                 std::move(settings));
 }
 
-frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerConfig& listener) const {
+frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerCredentials& credentials) const {
   frontend::grpc::DoorSettings settings;
-  settings.token = listener.token;
+  settings.token = credentials.token.get();
   settings.health_service = "ratelimit";
   settings.max_age = max_grpc_age_;
   settings.max_age_grace = max_grpc_age_grace_;
@@ -84,7 +84,7 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
   }
   if (listener.protocol == Protocol::kGrpc) {
     worker.grpc_doors.push_back(std::make_unique<frontend::grpc::Door>(
-        worker.loop, service_, rate_limits_, health_, GrpcSettings(listener)));
+        worker.loop, service_, rate_limits_, health_, GrpcSettings(credentials)));
     return OpenOn(worker.loop, listener, tls, address, *worker.grpc_doors.back(), worker.listeners);
   }
   worker.doors.push_back(MakeDoor(worker.loop, listener, credentials));

@@ -108,7 +108,8 @@ class Server {
                       boost::asio::ip::tcp::endpoint& address);
   [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
       net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);
-  [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(const ListenerConfig& listener) const;
+  [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(
+      const ListenerCredentials& credentials) const;
 
   net::EventLoop& control_;
   service::LimiterService& service_;

@@ -6,7 +6,6 @@
 #include <boost/asio/error.hpp>
 
 #include "frontend/grpc/door.h"
-#include "frontend/secret.h"
 #include "wire/grpc_message.h"
 
 namespace sluice::frontend::grpc {
@@ -211,12 +210,12 @@ Status Connection::ReadHeader(Call& call, const wire::Http1Request& header) {
     return {GrpcCode::kUnimplemented, "Envoy's rate limit service is not configured here"};
   }
   const bool is_health = call.method == Method::kHealthCheck || call.method == Method::kHealthWatch;
-  if (!door_.settings_.token.empty() && !is_health) {
+  if (door_.token_.asks() && !is_health) {
     constexpr std::string_view kBearer = "Bearer ";
     std::string_view given = header.Field("authorization");
     const bool is_bearer = given.starts_with(kBearer);
     given.remove_prefix(is_bearer ? kBearer.size() : 0);
-    if (!is_bearer || !IsSecret(given, door_.settings_.token)) {
+    if (!is_bearer || !door_.token_.Admits(given)) {
       return {GrpcCode::kUnauthenticated, "authorization: Bearer TOKEN is missing or wrong"};
     }
   }

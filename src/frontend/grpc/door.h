@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "envoy/rate_limit_service.h"
+#include "frontend/access_token.h"
 #include "frontend/grpc/connection.h"
 #include "frontend/grpc/door_settings.h"
 #include "frontend/grpc/exchange.h"
@@ -58,6 +59,7 @@ class Door {
   std::unique_ptr<envoy::ConfigurationPin> pin_;
   const Health& health_;
   const DoorSettings settings_;
+  TokenCheck token_{settings_.token};
   Pool<RateLimitExchange> rate_limit_calls_;
   Pool<CheckExchange> checks_;
   wire::Http2Memory http2_memory_;

@@ -7,12 +7,15 @@
 
 #include "sluice/time.h"
 
+#include "frontend/access_token.h"
+
 namespace sluice::frontend::grpc {
 
 // The bounds of one listener. Each stands between a client that means ill, or is only slow, and
 // the memory and file descriptors of all others.
 struct DoorSettings {
-  std::string token{};           // That `authorization: Bearer` must bring; "" asks for none.
+  const AccessToken* token =
+      nullptr;                   // That `authorization: Bearer` must bring. None: all may ask.
   std::string health_service{};  // The name under which health is asked for, beside "".
   std::uint32_t streams = 1000;  // Calls of one connection under way.
   std::size_t header_bytes = 16 * 1024;    // Of one call.

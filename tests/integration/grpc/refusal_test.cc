@@ -68,8 +68,9 @@ TEST_F(RefusalTest, EveryMalformedBodyHasItsCode) {
 }
 
 TEST_F(RefusalTest, ATokenIsAskedForByAllButHealth) {
+  const AccessToken token("secret");
   DoorSettings settings;
-  settings.token = "secret";
+  settings.token = &token;
   Open(settings);
   store_.answer_at_once = true;
   const auto stranger = AskRls();
