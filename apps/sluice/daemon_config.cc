@@ -21,7 +21,7 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 12> kTopFields{
+constexpr std::array<std::string_view, 13> kTopFields{
     "listeners",  "store", "table",       "rule_sources",         "rules",
     "attributes", "loops", "connections", "connections_per_peer", "drain_timeout",
     "log",        "envoy", "idempotency"};

@@ -67,9 +67,6 @@ class Exchange final : public service::DecideCall {
   void RefuseRequest(std::string_view detail);
   void AskProxyCheck();
 
-  // Of whoever is connected: Transport::peer_address().
-  [[nodiscard]] std::string_view peer_address() const;
-
   // What is answered to the check that is asked next is remembered under `name`, if it allows.
   void RememberIn(AnswerMemory& memory, const std::string& name);
   // The answer of an earlier check.
