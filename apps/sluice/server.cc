@@ -39,6 +39,9 @@ Server::Server(net::EventLoop& control, service::LimiterService& service,
         "its own counts. If it is yours, name it in the listener's proxy: {{trusted: [...]}}",
         peer);
   };
+  if (rate_limits_ != nullptr) {
+    envoy_desk_.emplace(frontend::http::EnvoyDesk{.rate_limits = *rate_limits_, .health = health_});
+  }
 }
 
 Server::~Server() {
@@ -52,6 +55,7 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
   settings.role = listener.role;
   settings.memory = listener.role == Role::kCheck ? memory_ : nullptr;
   settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
+  settings.envoy = envoy_desk_ ? &*envoy_desk_ : nullptr;
   settings.token = credentials.token.get();
   settings.proxy = listener.proxy;
   settings.proxy.notes = &forwarding_notes_;

@@ -20,6 +20,7 @@
 #include "frontend/http/admin_desk.h"
 #include "frontend/http/answer_memory.h"
 #include "frontend/http/door.h"
+#include "frontend/http/envoy_desk.h"
 #include "frontend/http/readiness.h"
 #include "frontend/resp/door.h"
 #include "net/event_loop.h"
@@ -117,6 +118,7 @@ class Server {
   telemetry::Registry& registry_;
   const frontend::http::Readiness& readiness_;
   const frontend::grpc::Health& health_;
+  std::optional<frontend::http::EnvoyDesk> envoy_desk_;  // Where there is Envoy's service.
   const base::Clock& clock_;
   // Of their own, so that a flood of checks does not lock operators out.
   std::unique_ptr<net::ConnectionLimit> check_connections_;

@@ -15,6 +15,7 @@
 namespace sluice::frontend::http {
 
 struct AdminDesk;
+struct EnvoyDesk;
 class AnswerMemory;
 
 // What a listener is for. Both tell their health.
@@ -28,6 +29,7 @@ enum class Role : std::uint8_t {
 struct DoorSettings {
   Role role = Role::kCheck;
   const AccessToken* token = nullptr;  // That all but health asks for; none. Outlives the door.
+  const EnvoyDesk* envoy = nullptr;    // Of Envoy's paths: see envoy_desk.h. None: there are none.
   const AdminDesk* desk = nullptr;  // Of an admin listener: see admin_desk.h. None: only metrics.
   ProxySettings proxy{};
   LimitDialects limit_headers{};

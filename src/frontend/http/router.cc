@@ -9,6 +9,7 @@
 #include "frontend/http/batch_handler.h"
 #include "frontend/http/check_handler.h"
 #include "frontend/http/config_handler.h"
+#include "frontend/http/envoy_handler.h"
 #include "frontend/http/hold_handler.h"
 #include "frontend/http/key_handler.h"
 #include "frontend/http/mode_handler.h"
@@ -134,6 +135,9 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
   if (!Fits(request, exchange)) {
     return;
   }
+  if (settings_.envoy != nullptr && RouteEnvoy(request, *settings_.envoy, exchange)) {
+    return;
+  }
   if (settings_.role == Role::kCheck) {
     RouteCheck(request, exchange);
   } else {
@@ -243,6 +247,27 @@ bool Router::RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
   } else if (request.path == kRefundPath) {
     if (AllowsPost(request, exchange)) {
       HandleRefund(request, desk.service, exchange);
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Router::RouteEnvoy(const wire::Http1Request& request, const EnvoyDesk& desk,
+                        Exchange& exchange) const {
+  if (settings_.role == Role::kAdmin) {
+    if (request.path != "/rlconfig") {
+      return false;
+    }
+    if (AllowsGet(request, exchange)) {
+      HandleLimits(desk, exchange);
+    }
+  } else if (request.path == "/json") {
+    HandleRateLimitJson(request, desk, exchange);
+  } else if (request.path == "/healthcheck") {
+    if (AllowsGet(request, exchange)) {
+      HandleEnvoyHealth(desk, exchange);
     }
   } else {
     return false;

@@ -17,12 +17,14 @@ namespace sluice::frontend::http {
 //   check     POST /v1/ratelimit/check, GET /v1/ratelimit/status[/{user_id}]
 //             POST /v1/ratelimit/batch, release, renew, settle, refund
 //             any method /v1/check/http[/...]
+//             any method /json, GET /healthcheck, where there is Envoy's service
 //   admin     GET  /metrics, /v1/ratelimit/bans; POST /v1/ratelimit/unban
 //             GET  /v1/ratelimit/config; GET, PUT, DELETE /v1/ratelimit/config/{rule_id}
 //             GET, PUT, DELETE /v1/ratelimit/mode/{rule_id}
 //             GET, PUT /v1/ratelimit/kill-switch
 //             GET  /v1/ratelimit/shadow-report
 //             POST /v1/ratelimit/reset, /v1/ratelimit/refund
+//             GET  /rlconfig, where there is Envoy's service
 //
 // HEAD wherever GET; another method is 405 with Allow, another path 404. With a token set,
 // all but health wants `Authorization: Bearer <token>`. What it refers to outlives it. One thread.
@@ -45,6 +47,9 @@ class Router {
   // False if the path is none of the desk's.
   [[nodiscard]] static bool RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
                                       Exchange& exchange);
+  // The same of Envoy's paths.
+  [[nodiscard]] bool RouteEnvoy(const wire::Http1Request& request, const EnvoyDesk& desk,
+                                Exchange& exchange) const;
   // Answers 401 unless the request shows the token, where one is asked for.
   [[nodiscard]] bool Admits(const wire::Http1Request& request, Exchange& exchange);
 

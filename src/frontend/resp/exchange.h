@@ -8,6 +8,7 @@
 
 #include "sluice/attribute.h"
 
+#include "frontend/pool.h"
 #include "service/decide_call.h"
 #include "service/operator_call.h"
 #include "service/throttle_call.h"
@@ -54,29 +55,6 @@ class Exchange {
  private:
   Connection* connection_ = nullptr;  // None: abandoned.
   bool ready_ = false;
-};
-
-// The exchanges of one kind and door: made when there is none to reuse, kept until the end.
-// Bounded by connections times pipeline depth. Outlives every call that a store still holds.
-template <class Kind>
-class Pool {
- public:
-  [[nodiscard]] Kind& Take() {
-    if (free_.empty()) {
-      all_.push_back(std::make_unique<Kind>(*this));
-      free_.reserve(all_.capacity());  // So that Return() never allocates.
-      return *all_.back();
-    }
-    Kind& exchange = *free_.back();
-    free_.pop_back();
-    return exchange;
-  }
-  void Return(Kind& exchange) noexcept { free_.push_back(&exchange); }
-  [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
-
- private:
-  std::vector<std::unique_ptr<Kind>> all_;
-  std::vector<Kind*> free_;
 };
 
 // An answer that is known, behind one that is not.

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """`sluice serve --envoy` as whoever runs envoyproxy/ratelimit sees it: the same files, the same
 environment variables, asked by a gRPC client in Python (Debian's, which has the module grpc)."""
+import http.client
+import json
 import os
 import pathlib
 import re
@@ -106,6 +108,40 @@ class EnvoyTest(EnvoyCase):
         self.assertIn('ratelimit_service_rate_limit_over_limit{domain="d",key1="user"} 2', text)
         self.assertIn('ratelimit_service_total_requests{grpc_method="ShouldRateLimit"} 7', text)
 
+    def post(self, body):
+        connection = http.client.HTTPConnection(self.checks, timeout=20)
+        try:
+            connection.request("POST", "/json", body)
+            response = connection.getresponse()
+            return response.status, response.getheader("content-type"), response.read().decode()
+        finally:
+            connection.close()
+
+    def test_answers_json_over_http(self):
+        self.start()
+        ask = json.dumps({"domain": "d", "descriptors": [
+            {"entries": [{"key": "user", "value": "j"}]}], "hits_addend": 3})
+        status, kind, body = self.post(ask)
+        self.assertEqual((status, kind), (200, "application/json"))
+        answer = json.loads(body)
+        self.assertEqual(answer["overallCode"], "OK")
+        limit = answer["statuses"][0]
+        self.assertEqual(limit["currentLimit"], {"requestsPerUnit": 3, "unit": "DAY"})
+        self.assertNotIn("limitRemaining", limit)
+        self.assertRegex(limit["durationUntilReset"], r"^\d+s$")
+        status, _, body = self.post(ask)
+        self.assertEqual((status, json.loads(body)["overallCode"]), (429, "OVER_LIMIT"))
+        for wrong in ("", "{", '{"domain": ""}', '{"nope": 1}'):
+            self.assertEqual(self.post(wrong),
+                             (400, "text/plain; charset=utf-8", "Bad Request\n"))
+        get = lambda address, path: harness.DaemonCase.get(self, address, path)[:2]  # noqa: E731
+        self.assertEqual(get(self.checks, "/healthcheck"), (200, "OK"))
+        status, text = get(self.admin, "/rlconfig")
+        self.assertEqual(status, 200)
+        self.assertIn("d.user: unit=DAY requests_per_unit=3, shadow_mode: false, "
+                      "quota_mode: false\n", text)
+        self.assertEqual(get(self.checks, "/rlconfig")[0], 404)
+
     def test_errors_have_the_old_codes(self):
         self.start()
         for domain, descriptors, text in (("", [], "rate limit domain must not be empty"),
@@ -149,6 +185,7 @@ class EnvoyTest(EnvoyCase):
         self.start(RUNTIME_ROOT=str(self.root / "nowhere"), STATSD_HOST="x", MEMCACHE_SRV="y",
                    HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED="true")
         self.assertEqual(self.client.health(), 2)
+        self.assertEqual(harness.DaemonCase.get(self, self.checks, "/healthcheck")[:2], (500, ""))
         self.assertEqual(self.client.health(""), 1)
         with self.assertRaises(grpc.RpcError) as caught:
             self.client.ask("d", [[("user", "u")]])

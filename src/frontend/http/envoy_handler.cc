@@ -1,0 +1,88 @@
+#include "frontend/http/envoy_handler.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "envoy/rate_limit_call.h"
+#include "frontend/http/errand.h"
+#include "wire/rls_json.h"
+#include "wire/rls_request.h"
+
+namespace sluice::frontend::http {
+
+namespace {
+
+constexpr std::string_view kPlain = "text/plain; charset=utf-8";
+
+// One request of /json, from its body to its answer. The exchange owns it.
+class RateLimitErrand final : public Errand, private envoy::RateLimitCall {
+ public:
+  RateLimitErrand(Exchange& exchange, envoy::RateLimitService& service)
+      : exchange_(exchange), service_(service) {}
+
+  [[nodiscard]] bool Read(std::string_view body) {
+    request = &request_;
+    return json_.Read(body, request_);
+  }
+
+  void Start() override {
+    envoy::ConfigurationPin pin(service_);
+    RateLimitCall* const self = this;
+    service_.Decide({&self, 1}, pin);
+  }
+
+ private:
+  void OnDecided() noexcept override {
+    if (failure != Failure::kNone) {
+      exchange_.AnswerText(400, kPlain, "Bad Request\n");
+    } else {
+      std::string body;
+      response.AppendJson(body);
+      const bool over = response.overall_code == wire::RlsCode::kOverLimit;
+      exchange_.AnswerText(over ? 429 : 200, "application/json", body);
+    }
+    exchange_.OnErrandDone();
+  }
+
+  Exchange& exchange_;
+  envoy::RateLimitService& service_;
+  wire::RlsJson json_;
+  wire::RlsRequest request_;
+};
+
+}  // namespace
+
+void HandleRateLimitJson(const wire::Http1Request& request, const EnvoyDesk& desk,
+                         Exchange& exchange) {
+  auto errand = std::make_unique<RateLimitErrand>(exchange, desk.rate_limits);
+  if (errand->Read(request.body)) {
+    exchange.Send(std::move(errand));
+  } else {
+    exchange.AnswerText(400, kPlain, "Bad Request\n");
+  }
+}
+
+void HandleEnvoyHealth(const EnvoyDesk& desk, Exchange& exchange) {
+  const bool serving = desk.health.serving();
+  exchange.AnswerText(serving ? 200 : 500, kPlain, serving ? "OK" : "");
+}
+
+void HandleLimits(const EnvoyDesk& desk, Exchange& exchange) {
+  std::string body;
+  if (const auto configuration = desk.rate_limits.configuration(); configuration != nullptr) {
+    for (const envoy::Limit* limit : configuration->limits()) {
+      const auto word = [](bool truth) { return truth ? "true" : "false"; };
+      body += limit->path;
+      body += ": unit=";
+      body += envoy::NameOf(limit->unit);
+      body += " requests_per_unit=" + std::to_string(limit->requests_per_unit);
+      body += std::string(", shadow_mode: ") + word(limit->shadow_mode);
+      body += std::string(", quota_mode: ") + word(limit->quota_mode) + "\n";
+    }
+  }
+  exchange.AnswerText(200, kPlain, body);
+}
+
+}  // namespace sluice::frontend::http

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "frontend/http/envoy_desk.h"
+#include "frontend/http/exchange.h"
+#include "wire/http1_request.h"
+
+namespace sluice::frontend::http {
+
+// The HTTP paths of envoyproxy/ratelimit, with its answers.
+
+// /json: a RateLimitRequest in JSON. 200 with the response, 429 where it is OVER_LIMIT; 400 for
+// everything that is wrong, whoever's fault it is.
+void HandleRateLimitJson(const wire::Http1Request& request, const EnvoyDesk& desk,
+                         Exchange& exchange);
+// /healthcheck: 200 OK, or 500.
+void HandleEnvoyHealth(const EnvoyDesk& desk, Exchange& exchange);
+// /rlconfig: a line for each limit in force.
+void HandleLimits(const EnvoyDesk& desk, Exchange& exchange);
+
+}  // namespace sluice::frontend::http
