@@ -58,7 +58,7 @@ silence() {
 disable_services() {
   [[ -d /run/systemd/system ]] || return 0
   local service
-  for service in nginx-light:nginx caddy:caddy redis-server:redis-server; do
+  for service in nginx-light:nginx caddy:caddy redis-server:redis-server etcd-server:etcd; do
     if [[ " ${missing[*]} " == *" ${service%:*} "* ]]; then
       "${root[@]}" systemctl disable "${service#*:}"
     fi

@@ -97,8 +97,9 @@ TEST(RlsResponseTest, JsonLeavesDefaultsOut) {
                         .requests_per_unit = 3,
                         .unit = 2,
                         .unit_name = "MINUTE",
+                        .name = {},
                         .seconds_until_reset = 58},
-                       {.code = RlsCode::kOk, .limit_remaining = 4'294'967'295U}};
+                       {.code = RlsCode::kOk, .name = {}, .limit_remaining = 4'294'967'295U}};
   response.response_headers_to_add = {{"a", "b"}};
   std::string json;
   response.AppendJson(json);
