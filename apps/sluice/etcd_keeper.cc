@@ -98,13 +98,13 @@ void EtcdKeeper::KeepCopy() {
 
 void EtcdKeeper::OnState(sources::EtcdRules::State state, std::string_view why) {
   using State = sources::EtcdRules::State;
-  following_.store(state != State::kAway, std::memory_order_relaxed);
+  const bool followed = following_.exchange(state != State::kAway, std::memory_order_relaxed);
   switch (state) {
     case State::kFollowing:
       spdlog::info("following the rules in etcd at {}", why);
       return;
     case State::kAway:
-      lost_connections_.fetch_add(1, std::memory_order_relaxed);
+      lost_connections_.fetch_add(followed ? 1 : 0, std::memory_order_relaxed);
       spdlog::warn("etcd is away, its rules stay as they are: {}", why);
       return;
     case State::kLost:

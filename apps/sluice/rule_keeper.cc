@@ -174,6 +174,12 @@ void RuleKeeper::Report(std::string_view why, Outcome outcome) {
   }
 }
 
+void RuleKeeper::CatchUp() {
+  if (etcd_ != nullptr) {
+    etcd_->rules().CatchUp();
+  }
+}
+
 std::string RuleKeeper::TextOf(const rules::Rule& rule) const {
   for (const rules::SourceText& source : reloader_.running_sources()) {
     if (source.name == rule.place.file) {

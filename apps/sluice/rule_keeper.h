@@ -43,6 +43,7 @@ class RuleKeeper final : public frontend::http::RuleBook {
   // Reads everything anew because an operator asks.
   void ReloadOnDemand();
 
+  void CatchUp() override;
   [[nodiscard]] std::shared_ptr<const rules::RuleSet> rules() const override {
     return reloader_.running();
   }

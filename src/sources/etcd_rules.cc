@@ -321,11 +321,21 @@ void EtcdRules::EndSession(std::string_view why) {
   pause_ = std::min(pause_ * 2, settings_.longest_pause);
 }
 
+// An outage has a few reasons (an endpoint is down, another is slow): each is told once.
 void EtcdRules::SetState(State state, std::string_view why) {
-  if (state_ != state || !told_state_) {
+  constexpr std::size_t kMostReasons = 16;
+  if (state_ != state) {
     state_ = state;
-    told_state_ = true;
+    told_.clear();
+  }
+  if (told_.size() < kMostReasons && told_.emplace(why).second) {
     events_.on_state(state, why);
+  }
+}
+
+void EtcdRules::CatchUp() {
+  if (settling_) {
+    Tell();
   }
 }
 
@@ -415,8 +425,8 @@ void EtcdRules::OnWriteReply(Write& write, tl::expected<std::string, Failure> re
       snapshot_.documents.erase(write.id);
     }
     Tell();
-  } else if (settling_) {
-    Tell();
+  } else {
+    CatchUp();
   }
   EndWrite(write, {});
 }

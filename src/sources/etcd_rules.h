@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ struct EtcdSettings {
   std::shared_ptr<const net::TlsContext> tls{};  // nullptr: none.
   std::string username{};                        // "": etcd asks for nobody.
   std::string password_file{};  // Read at every login, so that passwords can be changed.
-  Duration timeout = std::chrono::seconds(3);                // Of one call.
+  Duration timeout = std::chrono::seconds(5);                // Of one call.
   Duration audit_interval = std::chrono::seconds(10);        // Between looks behind the watch.
   Duration shortest_pause = std::chrono::milliseconds(100);  // Before a new attempt; doubles
   Duration longest_pause = std::chrono::seconds(2);          // up to this.
@@ -68,7 +69,7 @@ class EtcdRules {
   };
   struct Events {
     std::function<void()> on_documents;  // documents() are others than before.
-    std::function<void(State, std::string_view why)> on_state;  // Changes of it.
+    std::function<void(State, std::string_view why)> on_state;  // Changes, and new reasons.
   };
 
   // `last` is what was read before the last restart. `loop` outlives it.
@@ -82,6 +83,9 @@ class EtcdRules {
   [[nodiscard]] const EtcdSnapshot& snapshot() const { return snapshot_; }
   [[nodiscard]] const EtcdDocuments& documents() const { return snapshot_.documents; }
   [[nodiscard]] State state() const { return state_; }
+  // Has on_documents called now, if it is about to be. What documents() say and what was made of
+  // them are then the same.
+  void CatchUp();
   // Whether etcd has said yet what it holds.
   [[nodiscard]] bool answered() const { return answered_; }
 
@@ -137,7 +141,7 @@ class EtcdRules {
   const Events events_;
   EtcdSnapshot snapshot_;
   State state_ = State::kAway;
-  bool told_state_ = false;
+  std::set<std::string, std::less<>> told_;  // Why it is in this state.
   bool answered_ = false;
 
   std::size_t endpoint_ = 0;

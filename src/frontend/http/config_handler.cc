@@ -194,12 +194,15 @@ void HandleRules(const AdminDesk& desk, Exchange& exchange) {
 
 void HandleRule(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
                 Exchange& exchange) {
+  const bool reads =
+      request.method == wire::HttpMethod::kGet || request.method == wire::HttpMethod::kHead;
+  if (!reads) {
+    desk.rules.CatchUp();
+  }
   const auto set = desk.rules.rules();
   const rules::Rule* const rule = set->Find(id);
   const std::string text = rule == nullptr ? "" : desk.rules.TextOf(*rule);
   const std::string tag = rule == nullptr ? "" : EntityTag(text);
-  const bool reads =
-      request.method == wire::HttpMethod::kGet || request.method == wire::HttpMethod::kHead;
   if (reads && rule != nullptr && request.HasField("If-None-Match") &&
       Names(request.Field("If-None-Match"), tag)) {
     exchange.AnswerText(304, kJson, "");

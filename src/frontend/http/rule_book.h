@@ -41,6 +41,10 @@ class RuleBook {
   RuleBook& operator=(const RuleBook&) = delete;
   virtual ~RuleBook() = default;
 
+  // Before a change that goes by what is read here: puts in force what a source has told and
+  // nobody has seen yet, so that a condition judged now is not one on the rule before.
+  virtual void CatchUp() = 0;
+
   // Never nullptr once the daemon serves.
   [[nodiscard]] virtual std::shared_ptr<const rules::RuleSet> rules() const = 0;
   // The rule as its source has it, as JSON; `rule` is one of rules().

@@ -161,6 +161,7 @@ class Wire:
                 end.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+        one.close()  # The other direction closes the other.
 
     def cut(self):
         self.open = False
