@@ -104,7 +104,7 @@ void EtcdKeeper::OnState(sources::EtcdRules::State state, std::string_view why) 
       spdlog::info("following the rules in etcd at {}", why);
       return;
     case State::kAway:
-      lost_connections_.fetch_add(followed ? 1 : 0, std::memory_order_relaxed);
+      lost_connections_.fetch_add(followed ? 1U : 0U, std::memory_order_relaxed);
       spdlog::warn("etcd is away, its rules stay as they are: {}", why);
       return;
     case State::kLost:

@@ -69,6 +69,10 @@ void AppendSummary(const AdminDesk& desk, const rules::Rule& rule, wire::JsonWri
     json.Name("action").Text(rule.action == rules::Action::kAllow ? "allow" : "deny");
     return;
   }
+  if (rule.action != rules::Action::kLimit) {
+    json.Name("action").Text(rule.action == rules::Action::kAllow ? "allow" : "deny");
+    return;
+  }
   json.Name("algorithm").Text(core::NameOf(rule.quota.algorithm));
   json.Name("key_pattern").Text(rule.key_pattern);
 }

@@ -72,7 +72,7 @@ class Daemon:
         response = connection.getresponse()
         text = response.read().decode()
         connection.close()
-        is_json = "json" in response.headers["Content-Type"] and text
+        is_json = "json" in (response.headers["Content-Type"] or "") and text
         return response.status, json.loads(text) if is_json else text, response.headers
 
     def desk(self, method, path, body=None, **fields):

@@ -34,7 +34,13 @@ CONCURRENT = {"key_pattern": "user:{worker}", "algorithm": "concurrency", "limit
               "hold_ttl": "1h"}
 RESERVED = {**CONCURRENT, "key_pattern": "pool:{pool}", "reserve": {"critical": "100%"}}
 
-LAST = object()  # As a body: the holds that were granted last.
+# As bodies: what an answer gave last.
+HOLDS, RECEIPT = (lambda last, name=name: {name: last[name]} for name in ("holds", "receipt"))
+
+
+def settled(last):
+    return {"reservation": last["reservation"], "cost": 1}
+
 
 # In this order: method, path as it is called, its place in the document, body, header fields, and
 # the status that it must have.
@@ -60,9 +66,9 @@ CALLS = [
     ("post", C + "batch", C + "batch", {}, {}, 400),
     ("post", C + "batch", C + "batch", ["u" * 300000], {}, 413),
     ("post", C + "check", C + "check", {"worker": "v"}, {}, 200),
-    ("post", C + "renew", C + "renew", LAST, {}, 200),
-    ("post", C + "release", C + "release", LAST, {}, 200),
-    ("post", C + "renew", C + "renew", LAST, {}, 404),
+    ("post", C + "renew", C + "renew", HOLDS, {}, 200),
+    ("post", C + "release", C + "release", HOLDS, {}, 200),
+    ("post", C + "renew", C + "renew", HOLDS, {}, 404),
     ("post", C + "renew", C + "renew", {"name": "c"}, {}, 400),
     ("post", C + "release", C + "release", {"name": "c"}, {}, 400),
     ("post", C + "renew", C + "renew", {"name": "c" * 70000}, {}, 413),
@@ -72,9 +78,31 @@ CALLS = [
     ("get", C + "status/u?cost=2", C + "status/{user_id}", None, {}, 200),
     ("get", C + "status/u?cost=x", C + "status/{user_id}", None, {}, 400),
     ("get", C + "shadow-report", C + "shadow-report", None, {}, 200),
-    ("post", C + "refund", C + "refund", {"user_id": "u", "units": 1}, {}, 200),
+    ("post", C + "refund", C + "refund#admin", {"user_id": "u", "units": 1}, {}, 200),
     ("post", C + "refund", C + "refund", {"user_id": "u"}, {}, 400),
-    ("post", C + "refund", C + "refund", {"worker": "w", "units": 1}, {}, 422),
+    ("post", C + "refund", C + "refund#admin", {"worker": "w", "units": 1}, {}, 422),
+    ("post", C + "check", C + "check", {"user_id": "r", "receipt": True}, {}, 200),
+    ("post", C + "refund", C + "refund#check", RECEIPT, {}, 200),
+    ("post", C + "check", C + "check", {"user_id": "s", "reserve": True}, {}, 200),
+    ("post", C + "settle", C + "settle", settled, {}, 200),
+    ("post", C + "settle", C + "settle", {"reservation": "x"}, {}, 400),
+    ("post", C + "settle", C + "settle", {"reservation": "x" * 70000}, {}, 413),
+    ("post", C + "check", C + "check", {"user_id": "i"}, {"Idempotency-Key": "k"}, 200),
+    ("post", C + "check", C + "check", {"user_id": "j"}, {"Idempotency-Key": "k"}, 422),
+    ("put", C + "config/e", C + "config/{rule_id}",
+     {"action": "deny", "match": {"user_id": "listed"}}, {}, 200),
+    ("post", C + "check", C + "check", {"user_id": "listed"}, {}, 403),
+    ("get", C + "config", C + "config", None, {}, 200),
+    ("get", C + "bans", C + "bans", None, {}, 200),
+    ("post", C + "unban", C + "unban", {"user_id": "u"}, {}, 200),
+    ("post", C + "unban", C + "unban", {}, {}, 400),
+    ("put", C + "config/f", C + "config/{rule_id}",
+     {**QUOTA, "key_pattern": "path:{endpoint}", "match": {"endpoint": "/shut"}, "limit": 0}, {}, 200),
+    ("get", "/v1/check/http", "/v1/check/http", None, {}, 200),
+    ("get", "/v1/check/http", "/v1/check/http", None, {"X-Original-URI": "/shut"}, 429),
+    ("get", "/v1/check/http?deny_status=403", "/v1/check/http", None,
+     {"X-Original-URI": "/shut"}, 403),
+    ("get", "/v1/check/http?deny_status=7", "/v1/check/http", None, {}, 400),
     ("post", C + "reset", C + "reset", {"user_id": "u"}, {}, 200),
     ("post", C + "reset", C + "reset", {}, {}, 400),
     ("put", C + "mode/a", C + "mode/{rule_id}", {"mode": "off"}, {}, 200),
@@ -106,7 +134,10 @@ ELSEWHERE = {
     ("delete", C + "config/{rule_id}", 503), ("put", C + "mode/{rule_id}", 503),
     ("delete", C + "mode/{rule_id}", 503), ("put", C + "kill-switch", 503),
     ("post", C + "reset", 422), ("post", C + "reset", 503), ("post", C + "refund", 503),
-    ("post", C + "check", 403), ("get", "/readyz", 503),
+    ("get", "/readyz", 503), ("get", C + "bans", 501), ("get", C + "bans", 503),
+    ("post", C + "unban", 501), ("post", C + "unban", 503),
+    ("post", C + "settle", 404), ("post", C + "settle", 501), ("post", C + "settle", 503),
+    ("post", C + "refund", 404), ("post", C + "refund", 501),
     ("post", C + "release", 501), ("post", C + "release", 503),
     ("post", C + "renew", 501), ("post", C + "renew", 503),
 }
@@ -141,8 +172,10 @@ class OpenApiTest(Case):
             {"rules": [{"id": "file", **QUOTA, "match": {"user_id": "nobody"}}]}))
         self.daemon = self.start(root)
 
-    def listeners(self, path):
-        names = [server["description"] for server in API["paths"][path]["servers"]]
+    def listeners(self, path, role=""):
+        """Those that have the path; `role` leaves one of two that mean different things by it."""
+        names = [server["description"] for server in API["paths"][path]["servers"]
+                 if role in server["description"]]
         return ([self.daemon.address] if "a check listener" in names else []) + (
             [self.daemon.admin] if "an admin listener" in names else [])
 
@@ -166,23 +199,25 @@ class OpenApiTest(Case):
                       operation.get("parameters", []) if parameter["in"] == "path"}
             self.assertEqual(stated, set(re.findall(r"{(\w+)}", path)), path)
             for media in operation.get("requestBody", {}).get("content", {}).values():
-                jsonschema.validate(media["example"], media["schema"],
-                                    jsonschema.Draft202012Validator)
+                examples = [one["value"] for one in media.get("examples", {}).values()]
+                for example in examples or [media["example"]]:
+                    jsonschema.validate(example, media["schema"], jsonschema.Draft202012Validator)
 
     def test_every_answer_is_as_documented(self):
         documented = {(method, path): operation for method, path, operation in operations()}
         seen = set(ELSEWHERE)
-        holds = []
+        last = {}
         for method, target, path, body, fields, wanted in CALLS:
-            body = {"holds": holds} if body is LAST else body
-            for address in self.listeners(path):
+            body = body(last) if callable(body) else body
+            path, _, role = path.partition("#")
+            for address in self.listeners(path, role):
                 with self.subTest(call=(method, target, body, wanted)):
                     status, answer, headers = self.call(address, method, target, body, fields)
                     self.assertEqual(status, wanted, answer)
                     responses = documented[method, path]["responses"]
                     self.assertIn(str(status), responses)
                     if isinstance(answer, dict):
-                        holds = answer.get("holds", holds)
+                        last.update(answer)
                     self.check(responses[str(status)], answer, headers)
                     seen.add((method, path, status))
         self.unauthorized(documented, seen)
@@ -216,6 +251,8 @@ class OpenApiTest(Case):
 
     def test_what_is_not_documented_is_not_there(self):
         for path, item in API["paths"].items():
+            if path == "/v1/check/http":
+                continue  # A proxy asks with the method of the request that it was asked.
             target = path.replace("{rule_id}", "a").replace("{user_id}", "u")
             methods = {method.upper() for method in METHODS if method in item}
             methods |= {"HEAD"} if "GET" in methods else set()
