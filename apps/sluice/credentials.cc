@@ -151,6 +151,8 @@ Result<void> Credentials::AddTls(const ListenerConfig& config, ListenerCredentia
   std::vector<std::string> protocols;
   if (config.protocol == Protocol::kHttp) {
     protocols = {"h2", "http/1.1"};
+  } else if (config.protocol == Protocol::kGrpc) {
+    protocols = {"h2"};  // Clients of gRPC insist on its being agreed upon.
   }
   Item item{.what = "certificate of " + config.address,
             .files = {config.tls->cert, config.tls->key},

@@ -62,8 +62,9 @@ class EnvoyCase(unittest.TestCase):
         self.folder.cleanup()
 
     def environment(self, **more):
-        (self.root / "sluice.yaml").write_text("table: {keys: 1000, path: %s/table}\nloops: 1\n"
-                                               % self.root)
+        (self.root / "sluice.yaml").write_text("table: {keys: 1000, path: %s/table, "
+                                               "snapshots: %s}\nloops: 1\n"
+                                               % (self.root, self.root))
         return {"PATH": os.environ["PATH"], "HOST": "127.0.0.1", "PORT": "0",
                 "GRPC_HOST": "127.0.0.1", "GRPC_PORT": "0", "DEBUG_PORT": "0",
                 "LOG_LEVEL": "info", "RUNTIME_ROOT": str(self.root / "current"),

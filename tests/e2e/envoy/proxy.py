@@ -68,6 +68,14 @@ def route(prefix, *limits):
             "metadata": {"filter_metadata": {"tests": {"tenant": "t1"}}}}
 
 
+def own_route(prefix, *limits):
+    """The same with limits that the filter reads: these alone may say how many hits they are."""
+    return {"match": {"prefix": prefix}, "route": {"cluster": "backend"},
+            "typed_per_filter_config": {"limit": any_of(
+                "extensions.filters.http.ratelimit.v3.RateLimitPerRoute",
+                rate_limits=list(limits))}}
+
+
 class Envoy:
     def __init__(self, binary, root, service_port, routes, deny=False, cluster_more=None):
         self.backend = Backend()

@@ -44,6 +44,7 @@ descriptors:
 """
 
 USER = [{"request_headers": {"header_name": "x-user", "descriptor_key": "user"}}]
+TOKENS = [{"generic_key": {"descriptor_key": "tokens", "descriptor_value": "t"}}]
 ROUTES = [
     proxy.route("/generic", [{"generic_key": {"descriptor_value": "slow"}}]),
     proxy.route("/remote", [{"remote_address": {}}]),
@@ -61,11 +62,10 @@ ROUTES = [
     proxy.route("/user", USER),
     proxy.route("/both", USER, [{"generic_key": {"descriptor_value": "slow"}}]),
     # Asks before with nothing to count, and counts what the answer said once it is through.
-    proxy.route("/tokens",
-                {"actions": [{"generic_key": {"descriptor_key": "tokens", "descriptor_value": "t"}}],
-                 "hits_addend": {"number": 0}},
-                {"actions": [{"generic_key": {"descriptor_key": "tokens", "descriptor_value": "t"}}],
-                 "hits_addend": {"format": "%RESPONSE(x-tokens)%"}, "apply_on_stream_done": True}),
+    proxy.own_route("/tokens",
+                    {"actions": TOKENS, "hits_addend": {"number": 0}},
+                    {"actions": TOKENS, "hits_addend": {"format": "%RESP(x-tokens)%"},
+                     "apply_on_stream_done": True}),
 ]
 KINDS = [("/generic", {}), ("/remote", {}), ("/masked", {}), ("/clusters", {}),
          ("/header", {"x-beta": "1"}), ("/query?size=big", {}), ("/metadata", {}),
