@@ -131,11 +131,10 @@ std::string ReadAddress(Reader& read, std::string_view host, std::string_view de
                         std::string_view port, std::size_t default_port) {
   constexpr std::size_t kMostPort = 65'535;
   const std::string where = read.Text(host, default_host);
-  const std::string address = Address(where, read.Number(port, default_port, kMostPort));
-  if (const auto parsed = net::ParseAddress(address); !parsed) {
+  if (!net::ParseAddress(Address(where, default_port))) {
     read.Fail(host, where, "is no address");
   }
-  return address;
+  return Address(where, read.Number(port, default_port, kMostPort));
 }
 
 std::optional<TlsConfig> ReadTls(Reader& read) {

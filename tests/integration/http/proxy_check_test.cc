@@ -247,10 +247,10 @@ TEST_F(ProxyCheckTest, ABrowsersScriptMayReadARefusalWhereItsOriginIsKnown) {
               Not(HasSubstr("Access-Control")));
   const std::string preflight =
       "X-Forwarded-Method: OPTIONS\r\nAccess-Control-Request-Method: PUT\r\n";
-  EXPECT_THAT(Answer("GET /v1/check/http", preflight + "Origin: https://app.example\r\n"),
+  EXPECT_THAT(Answer("GET /v1/check/http/x", preflight + "Origin: https://app.example\r\n"),
               StartsWith("HTTP/1.1 200 "));
   EXPECT_TRUE(store_.asked.empty());
-  EXPECT_THAT(Answer("GET /v1/check/http", preflight + "Origin: https://evil.example\r\n"),
+  EXPECT_THAT(Answer("GET /v1/check/http/x", preflight + "Origin: https://evil.example\r\n"),
               StartsWith("HTTP/1.1 429 "));
 }
 

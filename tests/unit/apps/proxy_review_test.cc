@@ -39,7 +39,7 @@ TEST(ProxyReviewTest, SaysWhichRulesNeedWhatProxiesDoNotTell) {
   const std::string warnings = WarningsOf("listeners: [{proxy: {trusted: [10.0.0.0/8]}}]");
   EXPECT_THAT(warnings, testing::Not(HasSubstr("rule told")));
   EXPECT_THAT(warnings, testing::Not(HasSubstr("asleep")));
-  EXPECT_THAT(warnings, HasSubstr("rules.yaml:4:5: rule keyed: proxies do not tell user_id of "
+  EXPECT_THAT(warnings, HasSubstr("rules.yaml:4:10: rule keyed: proxies do not tell user_id of "
                                   "their requests, so it skips them all: name the header"));
   EXPECT_THAT(warnings, HasSubstr("rule denied: proxies do not tell user_id of their requests, so "
                                   "it denies them all"));

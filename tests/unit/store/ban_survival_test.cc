@@ -99,7 +99,7 @@ class BanSurvivalTest : public ::testing::Test {
       EXPECT_EQ(ban.until - ban.since, hours(1));
     }
     std::ranges::sort(texts);
-    EXPECT_EQ(texts, (std::vector<std::string>{long_, "short"}));
+    EXPECT_EQ(texts, (std::vector<std::string>{"short", long_}));
     EXPECT_EQ(SettleAt(0), 2);
     EXPECT_EQ(Ask("settled", Windowed(), 0).decision.remaining, 8);
     EXPECT_EQ(Ask("throttled", Throttled(), 0).decision.remaining, 6);

@@ -288,6 +288,9 @@ TEST_F(TableSnapshotTest, ASnapshotLoadsIntoATableOfAnotherSize) {
 
 TEST_F(TableSnapshotTest, AChangedSizeMovesEveryKey) {
   constexpr int kKeys = 800;
+  constexpr int kStep = static_cast<int>(kAlgorithms.size());
+  constexpr int kFirstHeld = 7;
+  static_assert(kAlgorithms[kFirstHeld] == Algorithm::kConcurrency);
   std::vector<HoldId> holds;
   {
     const auto table = Open(Options(1000, 2000));
@@ -310,16 +313,18 @@ TEST_F(TableSnapshotTest, AChangedSizeMovesEveryKey) {
     EXPECT_FALSE(std::filesystem::exists(Path() + ".new"));
     for (int i = 0; i < kKeys; ++i) {
       const Algorithm algorithm = kAlgorithms[static_cast<std::size_t>(i) % kAlgorithms.size()];
-      const bool released = algorithm == Algorithm::kConcurrency && i < round * 8;
+      const bool released = algorithm == Algorithm::kConcurrency && i < round * kStep;
       ASSERT_EQ(Used(*table, std::to_string(i), algorithm), 1 + i % 10 - (released ? 1 : 0)) << i;
     }
     // One key's first hold is given back in each size.
     std::size_t first = 0;
-    for (int i = 7; i < round * 8; i += 8) {
+    for (int i = kFirstHeld; i < round * kStep; i += kStep) {
       first += static_cast<std::size_t>(1 + i % 10);
     }
-    EXPECT_EQ(Release(*table, std::to_string(round * 8 + 7), holds[first]), StoreError::kNone);
-    EXPECT_EQ(Release(*table, std::to_string(round * 8 + 7), holds[first]), StoreError::kNotFound);
+    EXPECT_EQ(Release(*table, std::to_string(round * kStep + kFirstHeld), holds[first]),
+              StoreError::kNone);
+    EXPECT_EQ(Release(*table, std::to_string(round * kStep + kFirstHeld), holds[first]),
+              StoreError::kNotFound);
     ++round;
   }
   EXPECT_NE(Refusal(Options(100, 500)).find("raise table.keys"), std::string::npos);

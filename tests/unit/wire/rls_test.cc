@@ -40,7 +40,7 @@ TEST(RlsRequestTest, PassesUnknownFieldsOver) {
   ASSERT_TRUE(
       request.Read(std::string("\x0a\x01"
                                "d\x7a\x01x\x80\x01\x05\x08\x01",
-                               12)));
+                               11)));
   EXPECT_EQ(request.domain(), "d");  // The last field has the tag of the domain and another type.
 }
 
