@@ -37,10 +37,15 @@ join(head now wide)
 set(every "${head}local kinds = {}\n")
 foreach(algorithm IN LISTS algorithms)
   join(text ${needs_${algorithm}} ${algorithm})
+  # Holds are given back by their names.
+  set(release "")
+  if(algorithm STREQUAL concurrency)
+    set(release "kinds.concurrency.release = release\n")
+  endif()
   string(APPEND every "do\n${text}"
     "kinds.${algorithm} = {quota = quota_of, load = load, save = save, counts = counts,"
     " judge = judge, refund = refund, needs_other_edges = needs_other_edges}\n"
-    "needs_other_edges = nil\nend\n")
+    "${release}needs_other_edges = nil\nend\n")
 endforeach()
 
 # In the order of ScriptId in src/redis/scripts.h.
@@ -58,6 +63,12 @@ join(text member)
 add_script(member "${text}")
 join(tail settle)
 add_script(settle "${every}${tail}")
+join(begin span_begin)
+join(middle request)
+join(end span_end)
+add_script(span "${every}${begin}local function decide()\n${middle}end\n${end}")
+join(tail span_undo)
+add_script(span_undo "${every}${tail}")
 
 get_property(scripts GLOBAL PROPERTY scripts)
 file(WRITE ${OUT}

@@ -43,15 +43,28 @@ class EventLog {
 std::unique_ptr<redis::RedisStore> MakeRedisStore(const RedisConfig& config,
                                                   const base::Clock& clock) {
   redis::RedisSettings settings;
-  settings.target = config.servers.front();
+  switch (config.kind) {
+    case RedisKind::kServer:
+      settings.target = config.servers.front();
+      break;
+    case RedisKind::kSentinel:
+      settings.sentinel = {.sentinels = config.servers,
+                           .primary = config.primary,
+                           .username = config.sentinel_username,
+                           .password_file = config.sentinel_password_file};
+      break;
+    case RedisKind::kCluster:
+      settings.cluster = config.servers;
+      break;
+  }
   settings.username = config.username;
   settings.password_file = config.password_file;
   settings.count_nodes = true;
   settings.channel.deadline = config.timeout;
   settings.channel.database = static_cast<int>(config.database);
   if (config.tls) {
-    settings.tls = [tls = *config.tls] { return LoadClientTls(tls); };
-    settings.tls_name = config.tls->server_name;
+    settings.opening.tls = [tls = *config.tls] { return LoadClientTls(tls); };
+    settings.opening.tls_name = config.tls->server_name;
   }
   return std::make_unique<redis::RedisStore>(
       std::move(settings), clock,

@@ -153,9 +153,6 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
     report.Fail(node, std::string("redis wants one of address, sentinel and cluster: ") + "write " +
                           std::string(kExample));
   }
-  if (redis.kind != RedisKind::kServer) {
-    report.Fail(node, "this version knows one server, or its successor behind one name: address");
-  }
   if (database != nullptr && redis.kind == RedisKind::kCluster && redis.database != 0) {
     report.Fail(*database, "a cluster has only database 0: leave database out");
   }

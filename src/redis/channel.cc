@@ -27,11 +27,8 @@ Channel::Channel(const ChannelSettings& settings, const base::Clock& clock, Redi
       random_(static_cast<std::minstd_rand::result_type>(seed)) {}
 
 Channel::~Channel() {
-  for (std::deque<Command>* queue : {&in_flight_, &waiting_}) {
-    for (const Command& command : std::exchange(*queue, {})) {
-      Answer(command, StoreError::kUnavailable, RedisCount::kLost);
-    }
-  }
+  redirector_ = nullptr;
+  AnswerEverything();
   if (state_ == State::kUp) {
     metrics_.AddUp(-1);
   }
@@ -57,12 +54,59 @@ void Channel::Settle(store::SettleCall& call, Time now) {
   Send(Kind::kSettle, call, now);
 }
 
+void Channel::AnswerEverything() {
+  for (std::deque<Command>* queue : {&in_flight_, &waiting_}) {
+    for (const Command& command : std::exchange(*queue, {})) {
+      Answer(command, StoreError::kUnavailable, RedisCount::kLost);
+    }
+  }
+  unsent_ = 0;
+  output_.clear();
+  if (state_ != State::kDown) {
+    close_why_ = "it is not needed any more";
+  }
+}
+
+void Channel::AppendUndoOf(const store::CheckCall& part, std::string& out) const {
+  AppendSpanUndo(part, JudgedNow(Command{}), out);
+}
+
+void Channel::AskTopology() {
+  if (state_ == State::kUp && !topology_asked_) {
+    topology_asked_ = true;
+    WriteOwn(Kind::kTopology, {"CLUSTER", "SLOTS"});
+  }
+}
+
+void Channel::Leave(std::string_view why, Time now) {
+  failed_dials_ = 0;
+  if (state_ == State::kUp) {
+    state_ = State::kLeaving;
+    metrics_.AddUp(-1);
+    greeted_by_ = now + kGreetingTimeout;
+  }
+  if (state_ == State::kGreeting || (state_ == State::kLeaving && in_flight_.empty())) {
+    close_why_ = why;
+  }
+}
+
+void Channel::DialSoon(Time now) {
+  failed_dials_ = 0;
+  if (state_ == State::kDown) {
+    redial_at_ = std::min(redial_at_, now + Jittered(settings_.first_pause / 4));
+  }
+}
+
 void Channel::Send(Kind kind, store::StoreCall& call, Time now) {
   Command command{.kind = kind, .call = &call};
   command.deadline = std::min(call.deadline, now + settings_.deadline);
+  Send(std::move(command), now);
+}
+
+void Channel::Send(Command command, Time now) {
   const bool may_come = state_ != State::kDown || redial_at_ < command.deadline;
-  if (open_ || command.deadline <= now) {
-    Answer(command, StoreError::kDidNotRun, RedisCount::kRefused);
+  if ((open_ && command.call != nullptr) || command.deadline <= now) {
+    Refuse(command);
   } else if (state_ == State::kUp && in_flight_.size() < settings_.most_in_flight) {
     Watch(command.deadline);
     Write(std::move(command));
@@ -70,12 +114,12 @@ void Channel::Send(Kind kind, store::StoreCall& call, Time now) {
     Watch(command.deadline);
     waiting_.push_back(std::move(command));
   } else {
-    Answer(command, StoreError::kDidNotRun, RedisCount::kRefused);
+    Refuse(command);
   }
 }
 
 Judged Channel::JudgedNow(const Command& command) const {
-  if (command.by_reply) {
+  if (command.by_reply && command.call != nullptr) {
     return {.by_server = !settings_.by_given_clock, .now = command.call->now};
   }
   return {.by_server = !settings_.by_given_clock, .now = clock_.Read().wall};
@@ -106,9 +150,16 @@ void Channel::Write(Command command) {
       AppendRelease(static_cast<store::HoldCall&>(*command.call), command.kind == Kind::kRenew,
                     judged, written_);
       break;
-    default:
+    case Kind::kReset:
       AppendReset(static_cast<store::ResetCall&>(*command.call), written_);
       break;
+    default:
+      EnsureLoaded(command.script);
+      written_ = command.bytes;
+      break;
+  }
+  if (command.asking) {
+    WriteOwn(Kind::kAsking, {"ASKING"});
   }
   output_ += written_;
   in_flight_.push_back(std::move(command));
@@ -181,7 +232,7 @@ void Channel::OnLost(std::string_view why, Time now) {
   close_why_.clear();
   output_.clear();
   greeted_by_ = probe_at_ = member_at_ = Time::max();
-  probing_ = false;
+  probing_ = topology_asked_ = false;
 
   std::vector<Command> lost;
   while (!in_flight_.empty()) {
@@ -189,10 +240,11 @@ void Channel::OnLost(std::string_view why, Time now) {
     in_flight_.pop_back();
     const bool did_not_run = unsent_ > 0;
     unsent_ -= did_not_run ? 1 : 0;
-    if (command.call == nullptr) {
+    if (!command.wanted()) {
       continue;
     }
-    if (did_not_run) {
+    // What takes back by an id may run twice.
+    if (did_not_run || !command.bytes.empty() || resend_lost_) {
       waiting_.push_front(std::move(command));
     } else {
       lost.push_back(std::move(command));
@@ -220,6 +272,9 @@ void Channel::OnLost(std::string_view why, Time now) {
   }
   AnswerAll(lost, StoreError::kUnavailable, RedisCount::kLost);
   AnswerAll(refused, StoreError::kDidNotRun, RedisCount::kRefused);
+  if (redirector_ != nullptr) {
+    redirector_->OnState(*this, now);
+  }
 }
 
 Channel::Time Channel::NextWake() const {
@@ -283,7 +338,9 @@ void Channel::ExpireCalls(Time now) {
     }
   }
   waiting_ = std::move(left);
-  for (std::size_t i = 0; i < expired.size() + unsent.size(); ++i) {
+  const auto waited_for = [](const Command& command) { return command.call != nullptr; };
+  const auto failures = std::ranges::count_if(unsent, waited_for) + std::ssize(expired);
+  for (std::ptrdiff_t i = 0; i < failures; ++i) {
     CountFailure(now);
   }
   AnswerAll(expired, StoreError::kUnavailable, RedisCount::kTimedOut);
@@ -300,9 +357,14 @@ void Channel::Abandon(Command& command) {
     return;
   }
   const Judged judged = JudgedNow(command);
+  if (call.request_id != 0) {
+    AppendSpanUndo(call, judged, command.undo.emplace_back().bytes);
+    return;
+  }
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
     if (IsAsked(call.checks[i])) {
-      AppendUndo(call, i, judged, command.undo.emplace_back());
+      Undo& undo = command.undo.emplace_back();
+      undo.wants_receipt = AppendUndo(call, i, judged, undo.bytes);
     }
   }
 }

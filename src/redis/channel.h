@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "redis/command_writer.h"
+#include "redis/opening.h"
 #include "redis/redis_metrics.h"
 #include "redis/scripts.h"
 #include "store/key_store.h"
@@ -42,10 +43,7 @@ struct ChannelSettings {
   bool by_given_clock = false;
 };
 
-struct Credentials {
-  std::string username{};  // "": the default user.
-  std::string password{};  // "": none is asked for.
-};
+class Redirector;
 
 // All that is between one loop and one Redis server, but the bytes' way there: which calls are
 // sent, in what order replies belong to them, when a call has waited long enough, when to connect
@@ -59,6 +57,49 @@ struct Credentials {
 class Channel {
  public:
   using Time = store::StoreCall::Deadline;
+  enum class Kind : std::uint8_t {
+    kCheck,
+    kRefund,
+    kReset,
+    kRelease,
+    kRenew,
+    kSettle,
+    kUndo,  // Takes back a charge; nobody waits for it.
+    // Of its own.
+    kAuth,
+    kSelect,
+    kName,
+    kHello,  // The PING that ends the greeting.
+    kProbe,
+    kLoad,
+    kAsking,
+    kMember,
+    kTopology,
+  };
+  // What takes back a check that nobody waits for.
+  struct Undo {
+    std::string bytes;           // As it goes over the wire,
+    bool wants_receipt = false;  // but for when it was charged and when that stops counting.
+  };
+  // A call on its way, or a command of the channel's own.
+  struct Command {
+    Kind kind = Kind::kCheck;
+    ScriptId script = ScriptId::kRequest;
+    std::uint8_t attempts = 0;
+    bool by_reply = false;             // Judge calendars by the time in call->now.
+    bool asking = false;               // Of a slot that is moving there (Redis Cluster).
+    std::uint16_t slot = 0;            // Redis Cluster only.
+    store::StoreCall* call = nullptr;  // nullptr once nobody waits for it.
+    Time deadline = Time::max();
+    // Of a check that nobody waits for: by the number of its check among those that were asked, or
+    // one for all where the request has an id.
+    std::vector<Undo> undo{};
+    // Of a kUndo that may run twice: what is sent, and sent again until the deadline.
+    std::string bytes{};
+
+    [[nodiscard]] bool wanted() const { return call != nullptr || !bytes.empty(); }
+  };
+
   // What an operator should know; `good`: that it is over.
   using OnEvent = std::function<void(bool good, const std::string& text)>;
 
@@ -76,6 +117,30 @@ class Channel {
   void Release(store::HoldCall& call, Time now);
   void Renew(store::HoldCall& call, Time now);
   void Settle(store::SettleCall& call, Time now);
+
+  // Any call or kUndo, with its deadline set.
+  void Send(Command command, Time now);
+  // Answers a command that was not sent.
+  void Refuse(const Command& command) {
+    Answer(command, store::StoreError::kDidNotRun, RedisCount::kRefused);
+  }
+  // Answers all that is under way; nothing is sent from here on but to go.
+  void AnswerEverything();
+  // The command that takes back what `part`, a call with a request id, charged or may have.
+  void AppendUndoOf(const store::CheckCall& part, std::string& out) const;
+
+  // Of a cluster: who knows where calls go that this server sends away. It outlives the channel.
+  void SetRedirector(Redirector& redirector) { redirector_ = &redirector; }
+  // Asks the server for the cluster's slots; the answer goes to the redirector.
+  void AskTopology();
+
+  // Another server is the one to ask: what is under way is still read, then the connection is left.
+  void Leave(std::string_view why, Time now);
+  // There is news that make a connection likely: does not wait for the next attempt.
+  void DialSoon(Time now);
+
+  // A fault that simulations must find: what may have run is sent again.
+  void ResendLostForTest() { resend_lost_ = true; }
 
   // Keeps an entry of this name among those of all nodes, while connected, and `nodes` at how many
   // there are; the last count stays while Redis is away. Before the first connection.
@@ -120,33 +185,6 @@ class Channel {
     kUp,
     kLeaving,  // The server is not the one to ask: its replies are read, then it is left.
   };
-  enum class Kind : std::uint8_t {
-    kCheck,
-    kRefund,
-    kReset,
-    kRelease,
-    kRenew,
-    kSettle,
-    kAuth,
-    kSelect,
-    kName,
-    kHello,  // The PING that ends the greeting.
-    kProbe,
-    kLoad,
-    kUndo,
-    kMember,
-  };
-  struct Command {
-    Kind kind = Kind::kCheck;
-    ScriptId script = ScriptId::kRequest;
-    std::uint8_t attempts = 0;
-    bool by_reply = false;             // Judge calendars by the time in call->now.
-    store::StoreCall* call = nullptr;  // nullptr once nobody waits for it.
-    Time deadline = Time::max();
-    // Of a check that nobody waits for: by the number of its check, what takes it back.
-    std::vector<std::string> undo{};
-  };
-
   // For an answer to the greeting, and for the replies of a server that is left.
   static constexpr Duration kGreetingTimeout = std::chrono::seconds(1);
   // How often a node says that it is there, and when it is taken for gone.
@@ -166,7 +204,7 @@ class Channel {
   void OnGreeted(const Command& command, const wire::RespNode& reply, Time now);
   void OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now);
   void OnError(Command command, std::string_view text, Time now);
-  void SendBack(const Command& command, std::span<const wire::RespNode> reply);
+  void SendBack(Command& command, std::span<const wire::RespNode> reply, Time now);
   void BecomeUp(Time now);
 
   void ExpireCalls(Time now);
@@ -207,7 +245,25 @@ class Channel {
   Time report_errors_at_ = Time::min();
   std::string member_;  // "": joins nobody.
   std::atomic<int>* nodes_ = nullptr;
+  Redirector* redirector_ = nullptr;
+  bool topology_asked_ = false;
+  bool resend_lost_ = false;
   Time member_at_ = Time::max();
+};
+
+// Who knows a cluster's other servers. Called while a channel handles input or its end.
+class Redirector {
+ public:
+  virtual ~Redirector() = default;
+  // The server sent the command away without running it, with this error: MOVED, ASK, TRYAGAIN or
+  // CLUSTERDOWN. True: it has been taken over.
+  virtual bool OnSentAway(Channel& from, Channel::Command& command, std::string_view error,
+                          Channel::Time now) = 0;
+  // The reply to CLUSTER SLOTS.
+  virtual void OnTopology(Channel& from, std::span<const wire::RespNode> reply,
+                          Channel::Time now) = 0;
+  // The channel came up or went down.
+  virtual void OnState(Channel& from, Channel::Time now) = 0;
 };
 
 }  // namespace sluice::redis

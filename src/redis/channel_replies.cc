@@ -17,6 +17,7 @@ using wire::RespType;
 
 constexpr std::uint8_t kMostAttempts = 5;
 constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
+constexpr Duration kTakeBackWithin = std::chrono::seconds(2);
 constexpr std::int64_t kMostNodes = 100'000;
 
 std::string_view FirstWord(std::string_view text) {
@@ -93,7 +94,20 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
         loaded_[static_cast<std::size_t>(ScriptId::kMember)] = false;
       }
       return;
+    case Kind::kTopology:
+      topology_asked_ = false;
+      if (failed) {
+        ReportError(head.text, now);
+      } else if (redirector_ != nullptr) {
+        redirector_->OnTopology(*this, reply, now);
+      }
+      return;
+    case Kind::kAsking:
+      return;
     case Kind::kUndo:
+      if (failed && command.wanted()) {
+        OnError(std::move(command), head.text, now);
+      }
       return;
     case Kind::kCheck:
     case Kind::kRefund:
@@ -143,13 +157,16 @@ void Channel::BecomeUp(Time now) {
       waiting_.push_back(std::move(command));  // ExpireCalls() is due.
     }
   }
+  if (redirector_ != nullptr) {
+    redirector_->OnState(*this, now);
+  }
 }
 
 void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now) {
   failures_ = 0;
   failed_dials_ = 0;
   if (command.call == nullptr) {
-    SendBack(command, reply);
+    SendBack(command, reply, now);
     return;
   }
   if (command.kind == Kind::kReset) {
@@ -192,7 +209,7 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
 
 void Channel::OnError(Command command, std::string_view text, Time now) {
   const std::string_view word = FirstWord(text);
-  const bool wanted = command.call != nullptr;
+  const bool wanted = command.wanted();
   if (word == "NOSCRIPT") {
     const auto i = static_cast<std::size_t>(command.script);
     if (loads_in_flight_[i] == 0) {
@@ -202,6 +219,11 @@ void Channel::OnError(Command command, std::string_view text, Time now) {
       Write(std::move(command));
       return;
     }
+  }
+  if (redirector_ != nullptr && wanted &&
+      IsOneOf(word, {"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}) &&
+      ++command.attempts < kMostAttempts && redirector_->OnSentAway(*this, command, text, now)) {
+    return;
   }
   if (IsOneOf(word, {"READONLY", "LOADING", "MASTERDOWN"})) {
     if (state_ == State::kUp) {
@@ -216,25 +238,43 @@ void Channel::OnError(Command command, std::string_view text, Time now) {
     }
   }
   ReportError(text, now);
-  const bool ran = !IsOneOf(word, {"NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "OOM",
-                                   "MISCONF", "NOREPLICAS", "BUSY", "NOAUTH", "NOPERM", "WRONGTYPE",
-                                   "CLUSTERDOWN", "TRYAGAIN", "CROSSSLOT", "MOVED", "ASK"});
+  const bool ran =
+      !IsOneOf(word, {"NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF",
+                      "NOREPLICAS", "BUSY", "NOAUTH", "NOPERM", "WRONGTYPE", "CLUSTERDOWN",
+                      "TRYAGAIN", "CROSSSLOT", "MOVED", "ASK", "UNDONE"});
   Answer(command, ran ? StoreError::kUnavailable : StoreError::kDidNotRun, RedisCount::kFailed);
 }
 
 // A charge whose sender got another answer long ago is nobody's: it goes back, as far as it still
 // can be told apart from what others used since.
-void Channel::SendBack(const Command& command, std::span<const wire::RespNode> reply) {
-  for (const std::size_t i : ChargedIn(reply)) {
-    if (i >= command.undo.size() || state_ != State::kUp) {
+void Channel::SendBack(Command& command, std::span<const wire::RespNode> reply, Time now) {
+  if (state_ != State::kUp) {
+    return;
+  }
+  for (const LateCharge& charge : ChargedIn(reply)) {
+    const bool spans = command.script == ScriptId::kSpan;  // Then one undoes all.
+    const std::size_t which = spans ? 0 : charge.check;
+    if (which >= command.undo.size()) {
       continue;
+    }
+    metrics_.Count(RedisCount::kLateCharges);
+    Undo& undo = command.undo[which];
+    if (spans) {
+      Write({.kind = Kind::kUndo,
+             .script = ScriptId::kSpanUndo,
+             .slot = command.slot,
+             .deadline = now + kTakeBackWithin,
+             .bytes = std::move(undo.bytes)});
+      return;
     }
     EnsureLoaded(ScriptId::kRefund);
     EnsureLoaded(ScriptId::kRelease);
-    output_ += command.undo[i];
+    output_ += undo.bytes;
+    if (undo.wants_receipt) {
+      AppendReceipt(charge.charged_us, charge.ends_us, output_);
+    }
     in_flight_.push_back(Command{.kind = Kind::kUndo});
     ++unsent_;
-    metrics_.Count(RedisCount::kLateCharges);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "redis/command_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -32,6 +33,8 @@ class Args {
   Args(std::string& out, std::size_t count) : out_(out) {
     Head('*', static_cast<std::int64_t>(count));
   }
+  // The last ones of a command that has begun.
+  explicit Args(std::string& out) : out_(out) {}
   void Put(std::string_view bytes) {
     Head('$', static_cast<std::int64_t>(bytes.size()));
     out_ += bytes;
@@ -63,10 +66,10 @@ class Args {
       PutKey(key.formerly, key, quota);
     }
   }
-  // Beside the key, on the same shard.
+  // Beside the key, in the same slot: no value can have the "#", which is escaped there.
   void PutMark(const store::SettleCall& call) {
-    PutKey("@settled", call.key, call.quota,
-           ":" + std::to_string(call.receipt.nonce) + ":" +
+    PutKey(call.key.rule, call.key, call.quota,
+           "#settled:" + std::to_string(call.receipt.nonce) + ":" +
                std::to_string(call.receipt.charged_at_ns));
   }
 
@@ -203,7 +206,19 @@ const Check* OnlyPlain(const store::CheckCall& call) {
       only = &check;
     }
   }
-  return only != nullptr && only->key.formerly.empty() ? only : nullptr;
+  return only != nullptr && only->key.formerly.empty() && call.request_id == 0 ? only : nullptr;
+}
+
+// Where a part of a request over several slots keeps what it charged.
+std::string RecordOf(const store::CheckCall& call) {
+  const auto first = std::ranges::find_if(call.checks, IsAsked);
+  std::string record = "sl1:{";
+  AppendTag(first->key.rule, first->key, record);
+  record += "}:undo:";
+  std::array<char, 24> text;  // NOLINT: to_chars writes it.
+  record.append(text.data(),
+                std::to_chars(text.data(), text.data() + text.size(), call.request_id, 16).ptr);
+  return record;
 }
 
 }  // namespace
@@ -232,8 +247,14 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
     PutQuota(args, check->quota, judged, call.answers[i].hold);
     return script;
   }
+  const bool spans = call.request_id != 0;
+  const ScriptId script = spans ? ScriptId::kSpan : ScriptId::kRequest;
+  keys += spans ? 1 : 0;
   Args args(out, 3 + keys + 2 + 8 * asked);
-  BeginScript(args, ScriptId::kRequest, keys);
+  BeginScript(args, script, keys);
+  if (spans) {
+    args.Put(RecordOf(call));
+  }
   for (const Check& check : call.checks) {
     if (IsAsked(check)) {
       args.PutKeys(check.key, check.quota);
@@ -251,7 +272,7 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
       PutQuota(args, check.quota, judged, call.answers[i].hold);
     }
   }
-  return ScriptId::kRequest;
+  return script;
 }
 
 bool IsPossible(const store::Receipt& receipt) {
@@ -299,15 +320,43 @@ void AppendScriptLoad(ScriptId script, std::string& out) {
   args.Put(ScriptOf(script).text);
 }
 
-void AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judged,
+bool AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judged,
                 std::string& out) {
   const Check& check = call.checks[i];
   if (check.quota.algorithm == Algorithm::kConcurrency) {
     AppendReleaseOf(check.key, check.quota, call.answers[i].hold, false, judged, out);
-    return;
+    return false;
   }
-  Args args(out, 3 + KeysOf(check.key) + 7);
+  Args args(out, 3 + KeysOf(check.key) + 7 + 2);
   PutRefund(args, check.key, check.quota, check.cost.units, judged);
+  return true;
+}
+
+void AppendReceipt(std::int64_t charged_us, std::int64_t ends_us, std::string& out) {
+  Args args(out);
+  args.Put(charged_us);
+  args.Put(ends_us);
+}
+
+void AppendSpanUndo(const store::CheckCall& call, const Judged& judged, std::string& out) {
+  const auto asked = static_cast<std::size_t>(std::ranges::count_if(call.checks, IsAsked));
+  Args args(out, 3 + 1 + asked + 1 + 6 * asked);
+  BeginScript(args, ScriptId::kSpanUndo, 1 + asked);
+  args.Put(RecordOf(call));
+  for (const Check& check : call.checks) {
+    if (IsAsked(check)) {
+      args.PutKey(check.key.rule, check.key, check.quota);
+    }
+  }
+  PutTime(args, judged);
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const Check& check = call.checks[i];
+    if (IsAsked(check)) {
+      args.Put(ScriptOf(ScriptFor(check.quota.algorithm)).name);
+      args.Put(check.cost.units);
+      PutQuota(args, check.quota, judged, call.answers[i].hold);
+    }
+  }
 }
 
 }  // namespace sluice::redis

@@ -27,8 +27,9 @@ struct Judged {
 
 // Each appends one command to `out`, as it goes over the wire. Any bytes may be in keys.
 
-// A call with at least one check that IsAsked(). Names the holds that it may be granted in its
-// answers; ReadCheckReply() takes those back that were not. Returns the script that it runs.
+// A call with at least one check that IsAsked(); with a request id, all of one slot: then the
+// script records what it charged, for AppendSpanUndo(). Names the holds that it may be granted in
+// its answers; ReadCheckReply() takes those back that were not. Returns the script that it runs.
 ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& out);
 void AppendRefund(const store::RefundCall& call, const Judged& judged, std::string& out);
 // A call whose receipt IsPossible().
@@ -38,8 +39,14 @@ void AppendReset(const store::ResetCall& call, std::string& out);
 void AppendScriptLoad(ScriptId script, std::string& out);
 
 // What takes back check `i` of a call that was sent, should it turn out to have been charged
-// after its sender got another answer: a clamped refund, or the release of its hold.
-void AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judged,
-                std::string& out);
+// after its sender got another answer: a clamped refund, or the release of its hold. True: it is
+// complete only with AppendReceipt().
+[[nodiscard]] bool AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judged,
+                              std::string& out);
+void AppendReceipt(std::int64_t charged_us, std::int64_t ends_us, std::string& out);
+
+// What takes back all that a call with a request id charged, once, however often it is sent and
+// whether it comes before the call or after.
+void AppendSpanUndo(const store::CheckCall& call, const Judged& judged, std::string& out);
 
 }  // namespace sluice::redis

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "core/calendar.h"
+#include "redis/slot_map.h"
 
 namespace sluice::redis {
 
@@ -47,17 +48,6 @@ void AppendNumber(std::int64_t number, std::string& out) {
   out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
 }
 
-void AppendTag(std::string_view rule, const core::KeyView& key, std::string& out) {
-  // The seed keeps a rule, a text and an address of the same bytes apart.
-  const std::uint64_t hash =
-      key.parts.empty() ? XXH3_64bits_withSeed(rule.data(), rule.size(), 2)
-                        : XXH3_64bits_withSeed(key.parts[0].value.data(), key.parts[0].value.size(),
-                                               static_cast<XXH64_hash_t>(key.parts[0].type));
-  for (unsigned shift = 32; shift != 0; shift -= 8) {
-    AppendHex(static_cast<unsigned char>(hash >> (shift - 8)), out);
-  }
-}
-
 void AppendShape(const core::Quota& quota, std::string& out) {
   out += core::NameOf(quota.algorithm);
   if (quota.calendar != nullptr) {
@@ -79,6 +69,23 @@ void AppendShape(const core::Quota& quota, std::string& out) {
 }
 
 }  // namespace
+
+void AppendTag(std::string_view rule, const core::KeyView& key, std::string& out) {
+  // The seed keeps a rule, a text and an address of the same bytes apart.
+  const std::uint64_t hash =
+      key.parts.empty() ? XXH3_64bits_withSeed(rule.data(), rule.size(), 2)
+                        : XXH3_64bits_withSeed(key.parts[0].value.data(), key.parts[0].value.size(),
+                                               static_cast<XXH64_hash_t>(key.parts[0].type));
+  for (unsigned shift = 32; shift != 0; shift -= 8) {
+    AppendHex(static_cast<unsigned char>(hash >> (shift - 8)), out);
+  }
+}
+
+std::uint16_t SlotOf(std::string_view rule, const core::KeyView& key) {
+  std::string tag;  // Short: nothing is allocated.
+  AppendTag(rule, key, tag);
+  return SlotOfTag(tag);
+}
 
 void AppendKeyText(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
                    std::string& out) {

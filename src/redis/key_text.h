@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ namespace sluice::redis {
 // Every node must make the same name of the same key: any change is a new version.
 void AppendKeyText(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
                    std::string& out);
+
+// The tag alone, without its braces, and the slot of Redis Cluster that it means.
+void AppendTag(std::string_view rule, const core::KeyView& key, std::string& out);
+[[nodiscard]] std::uint16_t SlotOf(std::string_view rule, const core::KeyView& key);
 
 inline constexpr std::size_t kLongestPlainText = 128;
 

@@ -1,8 +1,6 @@
 #include "redis/link.h"
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "store/table_core.h"
@@ -80,10 +78,13 @@ class Link::Connection final : public net::TransportUser,
   bool writing_ = false;
 };
 
-Link::Link(net::EventLoop& loop, const RedisSettings& settings, const base::Clock& clock,
-           RedisMetrics& metrics, const Channel::OnEvent& on_event)
+Link::Link(net::EventLoop& loop, const RedisSettings& settings,
+           std::optional<net::DialTarget> target, const base::Clock& clock, RedisMetrics& metrics,
+           const Channel::OnEvent& on_event, std::function<void()> on_lost)
     : loop_(loop),
       settings_(settings),
+      target_(std::move(target)),
+      on_lost_(std::move(on_lost)),
       channel_(settings.channel, clock, metrics, on_event, store::NextNonce()),
       wake_([this] {
         wake_at_ = Channel::Time::max();
@@ -91,20 +92,37 @@ Link::Link(net::EventLoop& loop, const RedisSettings& settings, const base::Cloc
         Pump();
       }),
       life_(std::make_shared<Life>(Life{this})) {
+  if (!target_) {
+    channel_.OnDialing();  // Calls wait for it, as long as they may.
+  }
   Kick();
 }
 
 Link::~Link() {
   life_->link = nullptr;
-  if (dial_ != nullptr) {
-    dial_->Cancel();
-  }
-  if (handshake_ != nullptr) {
-    handshake_->Cancel();
-  }
   if (connection_ != nullptr) {
     connection_->Leave();
   }
+}
+
+void Link::Aim(const net::DialTarget& target) {
+  if (target_ && target_->host == target.host && target_->port == target.port) {
+    return;
+  }
+  const bool first = !target_.has_value();
+  target_ = target;
+  if (first) {
+    StartDial();
+  } else if (connection_ != nullptr) {
+    channel_.Leave("another server is the primary now", Now());
+  } else if (opening_ != nullptr) {
+    opening_ = nullptr;
+    channel_.OnLost("another server is the primary now", Now());
+    channel_.DialSoon(Now());
+  } else {
+    channel_.DialSoon(Now());
+  }
+  Kick();
 }
 
 bool Link::RunsHere() const {
@@ -132,7 +150,7 @@ void Link::Pump() {
   }
   if (connection_ != nullptr) {
     connection_->Write(channel_);
-  } else if (dial_ == nullptr && handshake_ == nullptr && channel_.WantsDial(Now())) {
+  } else if (opening_ == nullptr && target_ && channel_.WantsDial(Now())) {
     StartDial();
   }
   ArmWake();
@@ -148,43 +166,20 @@ void Link::ArmWake() {
 
 void Link::StartDial() {
   channel_.OnDialing();
-  dial_ = net::Dial::Begin(loop_, settings_.target, settings_.dial_timeout,
-                           [this](Result<std::unique_ptr<net::Transport>> transport) {
-                             dial_ = nullptr;
-                             OnDialed(std::move(transport));
-                           });
-}
-
-void Link::OnDialed(Result<std::unique_ptr<net::Transport>> transport) {
-  if (!transport) {
-    Drop(transport.error().message);
-    return;
-  }
-  if (settings_.tls == nullptr) {
-    Begin(*std::move(transport));
-    return;
-  }
-  auto context = settings_.tls();
-  if (!context) {
-    (*transport)->Close();
-    Drop(context.error().Text());
-    return;
-  }
-  const std::string& name = settings_.tls_name.empty() ? settings_.target.host : settings_.tls_name;
-  handshake_ = net::TlsHandshake::Begin(loop_, *std::move(transport), *std::move(context), name,
-                                        settings_.dial_timeout, nullptr,
-                                        [this](Result<std::unique_ptr<net::Transport>> done) {
-                                          handshake_ = nullptr;
-                                          if (done) {
-                                            Begin(*std::move(done));
-                                          } else {
-                                            Drop(done.error().message);
-                                          }
-                                        });
+  opening_ = std::make_unique<Opening>(loop_, settings_.opening, *target_,
+                                       [this](Result<std::unique_ptr<net::Transport>> transport) {
+                                         const std::unique_ptr<Opening> done = std::move(opening_);
+                                         if (transport) {
+                                           Begin(*std::move(transport));
+                                         } else {
+                                           Drop(transport.error().Text());
+                                         }
+                                       });
 }
 
 void Link::Begin(std::unique_ptr<net::Transport> transport) {
-  const Result<Credentials> credentials = ReadCredentials();
+  const Result<Credentials> credentials =
+      ReadCredentials(settings_.username, settings_.password_file);
   if (!credentials) {
     transport->Close();
     Drop(credentials.error().message);
@@ -201,23 +196,10 @@ void Link::Drop(std::string_view why) {
     std::exchange(connection_, nullptr)->Leave();
   }
   channel_.OnLost(why, Now());
-  Pump();
-}
-
-Result<Credentials> Link::ReadCredentials() const {
-  Credentials credentials{.username = settings_.username};
-  if (!settings_.password_file.empty()) {
-    std::ifstream file(settings_.password_file);
-    credentials.password.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file) {
-      return tl::unexpected(
-          Error{.message = "cannot read the password file " + settings_.password_file});
-    }
-    while (credentials.password.ends_with('\n') || credentials.password.ends_with('\r')) {
-      credentials.password.pop_back();
-    }
+  if (on_lost_) {
+    on_lost_();
   }
-  return credentials;
+  Pump();
 }
 
 }  // namespace sluice::redis

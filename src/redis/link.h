@@ -2,24 +2,27 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "net/dial.h"
 #include "net/event_loop.h"
-#include "net/tls_context.h"
-#include "net/tls_transport.h"
 #include "redis/channel.h"
+#include "redis/opening.h"
+#include "redis/sentinel_watch.h"
 
 namespace sluice::redis {
 
 struct RedisSettings {
+  // Where the keys are: one server, or whichever the Sentinels name, or a cluster that has one of
+  // these.
   net::DialTarget target;
+  SentinelSettings sentinel{};
+  std::vector<net::DialTarget> cluster{};
   std::string username{};
   std::string password_file{};  // Read at every dial, so that passwords can be changed; "": none.
-  // Certificates for a dial, read anew so that they can be changed; none: plain.
-  std::function<Result<std::shared_ptr<const net::TlsContext>>()> tls{};
-  std::string tls_name{};  // What the server's certificate must say; "": the host that is dialled.
-  Duration dial_timeout = std::chrono::seconds(1);
+  OpeningSettings opening{};
   bool count_nodes = false;  // Whether this node counts itself among those that share the Redis.
   ChannelSettings channel{};
 };
@@ -29,14 +32,21 @@ struct RedisSettings {
 // thread, the loop's.
 class Link {
  public:
-  // Dials soon. All of these outlive it.
-  Link(net::EventLoop& loop, const RedisSettings& settings, const base::Clock& clock,
-       RedisMetrics& metrics, const Channel::OnEvent& on_event);
+  // Dials soon; without a target when there is one. All of these outlive it. `on_lost` is called
+  // whenever a connection ended or there was none to be had; it may be empty, and may Aim().
+  Link(net::EventLoop& loop, const RedisSettings& settings, std::optional<net::DialTarget> target,
+       const base::Clock& clock, RedisMetrics& metrics, const Channel::OnEvent& on_event,
+       std::function<void()> on_lost);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   [[nodiscard]] Channel& channel() { return channel_; }
+  [[nodiscard]] const Channel& channel() const { return channel_; }
+  // From now on that is the server. Where it was another, that one's replies are still read.
+  void Aim(const net::DialTarget& target);
+  // Nothing until it is known.
+  [[nodiscard]] const std::optional<net::DialTarget>& target() const { return target_; }
   // After verbs were called: what they wrote leaves at the end of this turn.
   void Kick();
   [[nodiscard]] bool RunsHere() const;
@@ -47,20 +57,19 @@ class Link {
 
   void Pump();
   void StartDial();
-  void OnDialed(Result<std::unique_ptr<net::Transport>> transport);
   void Begin(std::unique_ptr<net::Transport> transport);
   void Drop(std::string_view why);
   void ArmWake();
-  [[nodiscard]] Result<Credentials> ReadCredentials() const;
 
   net::EventLoop& loop_;
   const RedisSettings& settings_;
+  std::optional<net::DialTarget> target_;
+  const std::function<void()> on_lost_;
   Channel channel_;
   net::Timer wake_;
   Channel::Time wake_at_ = Channel::Time::max();
   bool kicked_ = false;
-  std::shared_ptr<net::Dial> dial_;
-  std::shared_ptr<net::TlsHandshake> handshake_;
+  std::unique_ptr<Opening> opening_;
   std::shared_ptr<Connection> connection_;
   std::shared_ptr<Life> life_;
 };

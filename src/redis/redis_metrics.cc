@@ -26,6 +26,10 @@ void RedisMetrics::Write(telemetry::Exposition& out) const {
              "Charges that landed after their request was answered by policy, and were sent back.",
              Type::kCounter);
   out.Sample("sluice_redis_late_charges_total", {}, Read(RedisCount::kLateCharges));
+  out.Family("sluice_redis_undos_total",
+             "Parts of requests over several slots of a cluster that were taken back.",
+             Type::kCounter);
+  out.Sample("sluice_redis_undos_total", {}, Read(RedisCount::kUndos));
   out.Family("sluice_redis_connects_total", "Connections to Redis that came up.", Type::kCounter);
   out.Sample("sluice_redis_connects_total", {}, Read(RedisCount::kConnects));
   out.Family("sluice_redis_script_loads_total", "Scripts sent to Redis.", Type::kCounter);

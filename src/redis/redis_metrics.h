@@ -18,6 +18,7 @@ enum class RedisCount : std::uint8_t {
   kLateCharges,  // Charged after their sender had another answer; sent back.
   kConnects,
   kScriptLoads,
+  kUndos,  // Parts of requests over several slots taken back, as another part was denied.
 };
 
 // Shared by all channels of a store. Any thread.

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "redis/cluster_route.h"
 #include "redis/command_writer.h"
 #include "redis/reply_reader.h"
+#include "redis/server_route.h"
 #include "store/table_core.h"
 
 namespace sluice::redis {
@@ -25,44 +27,51 @@ RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel
     : settings_(std::move(settings)), clock_(clock), on_event_(std::move(on_event)) {}
 
 RedisStore::~RedisStore() {
-  for (const std::atomic<Link*>& link : links_) {
-    SLUICE_ASSERT(link.load(std::memory_order_relaxed) == nullptr);
+  for (const std::atomic<Route*>& route : routes_) {
+    SLUICE_ASSERT(route.load(std::memory_order_relaxed) == nullptr);
   }
 }
 
 RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
-    : store_(store), link_(loop, store.settings_, store.clock_, store.metrics_, store.on_event_) {
+    : store_(store), route_(store.MakeRoute(loop)) {
   if (store_.settings_.count_nodes && !store_.joined_.exchange(true)) {
-    link_.channel().Join(fmt::format("{:016x}", store::NextNonce()), store_.nodes_);
+    route_->Join(fmt::format("{:016x}", store::NextNonce()), store_.nodes_);
   }
   const std::lock_guard lock(store_.attaching_);
-  const auto free = std::ranges::find_if(store_.links_, [](const std::atomic<Link*>& link) {
-    return link.load(std::memory_order_relaxed) == nullptr;
+  const auto free = std::ranges::find_if(store_.routes_, [](const std::atomic<Route*>& route) {
+    return route.load(std::memory_order_relaxed) == nullptr;
   });
-  SLUICE_ASSERT(free != store_.links_.end());
-  place_ = static_cast<std::size_t>(free - store_.links_.begin());
-  free->store(&link_, std::memory_order_release);
+  SLUICE_ASSERT(free != store_.routes_.end());
+  place_ = static_cast<std::size_t>(free - store_.routes_.begin());
+  free->store(route_.get(), std::memory_order_release);
   store_.places_.store(std::max(store_.places_.load(std::memory_order_relaxed), place_ + 1),
                        std::memory_order_release);
 }
 
 RedisStore::Attachment::~Attachment() {
-  store_.links_[place_].store(nullptr, std::memory_order_release);
+  store_.routes_[place_].store(nullptr, std::memory_order_release);
 }
 
-// A link is used by the thread that makes and destroys it, or before its loop runs and after: who
+// A route is used by the thread that makes and destroys it, or before its loop runs and after: who
 // finds its own here finds it alive.
-Link* RedisStore::OwnLink() const {
+Route* RedisStore::OwnRoute() const {
   const std::size_t places = places_.load(std::memory_order_acquire);
-  Link* only = nullptr;
+  Route* only = nullptr;
   for (std::size_t i = 0; i < places; ++i) {
-    Link* const link = links_[i].load(std::memory_order_acquire);
-    if (link != nullptr && (places == 1 || link->RunsHere())) {
-      only = link;
+    Route* const route = routes_[i].load(std::memory_order_acquire);
+    if (route != nullptr && (places == 1 || route->RunsHere())) {
+      only = route;
       break;
     }
   }
   return only;
+}
+
+std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop) {
+  if (!settings_.cluster.empty()) {
+    return std::make_unique<ClusterRoute>(loop, settings_, clock_, metrics_, on_event_);
+  }
+  return std::make_unique<ServerRoute>(loop, settings_, clock_, metrics_, on_event_);
 }
 
 bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
@@ -83,33 +92,33 @@ bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
 }
 
 void RedisStore::CheckMany(std::span<store::CheckCall* const> batch) {
-  Link* const link = OwnLink();
-  const Channel::Time now = std::chrono::steady_clock::now();
+  Route* const route = OwnRoute();
+  const Route::Time now = std::chrono::steady_clock::now();
   for (store::CheckCall* const call : batch) {
     if (!Prepare(*call, clock_)) {
       call->OnAnswered();
-    } else if (link == nullptr) {
+    } else if (route == nullptr) {
       call->error = store::StoreError::kDidNotRun;
       call->OnAnswered();
     } else {
-      link->channel().Check(*call, now);
+      route->Check(*call, now);
     }
   }
-  if (link != nullptr) {
-    link->Kick();
+  if (route != nullptr) {
+    route->Kick();
   }
 }
 
 template <class Call>
-void RedisStore::SendOne(Call& call, void (Channel::*verb)(Call&, Channel::Time)) {
-  Link* const link = OwnLink();
-  if (link == nullptr) {
+void RedisStore::SendOne(Call& call, void (Route::*verb)(Call&, Route::Time)) {
+  Route* const route = OwnRoute();
+  if (route == nullptr) {
     call.error = store::StoreError::kDidNotRun;
     call.OnAnswered();
     return;
   }
-  (link->channel().*verb)(call, std::chrono::steady_clock::now());
-  link->Kick();
+  (route->*verb)(call, std::chrono::steady_clock::now());
+  route->Kick();
 }
 
 void RedisStore::Refund(store::RefundCall& call) {
@@ -120,7 +129,7 @@ void RedisStore::Refund(store::RefundCall& call) {
     call.error = store::StoreError::kNone;
     call.OnAnswered();
   } else {
-    SendOne(call, &Channel::Refund);
+    SendOne(call, &Route::Refund);
   }
 }
 
@@ -133,13 +142,13 @@ void RedisStore::Settle(store::SettleCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    SendOne(call, &Channel::Settle);
+    SendOne(call, &Route::Settle);
   }
 }
 
 void RedisStore::Reset(store::ResetCall& call) {
   if (IsSupported(call.quota)) {
-    SendOne(call, &Channel::Reset);
+    SendOne(call, &Route::Reset);
   } else {
     call.error = store::StoreError::kUnsupported;
     call.OnAnswered();
@@ -151,7 +160,7 @@ void RedisStore::Release(store::HoldCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    SendOne(call, &Channel::Release);
+    SendOne(call, &Route::Release);
   }
 }
 
@@ -160,7 +169,7 @@ void RedisStore::Renew(store::HoldCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    SendOne(call, &Channel::Renew);
+    SendOne(call, &Route::Renew);
   }
 }
 

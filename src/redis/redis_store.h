@@ -8,14 +8,16 @@
 #include "net/event_loop.h"
 #include "redis/link.h"
 #include "redis/redis_metrics.h"
+#include "redis/route.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
 
-// Keys and their state in a Redis server, shared by every node that asks it. A call is one script
-// on the server, so that its checks are charged together or not at all; time is the server's.
+// Keys and their state in a Redis, shared by every node that asks it. A call is one script on the
+// server, so that its checks are charged together or not at all; time is the server's. In a cluster
+// the same holds of keys in one slot; for those in several see spanning_call.h.
 //
-// Verbs are called on a loop's thread and answered on it, later. Each loop has a link of its own,
+// Verbs are called on a loop's thread and answered on it, later. Each loop has a route of its own,
 // made by Attach(). A call whose deadline passes is answered kUnavailable, and one that cannot be
 // sent kDidNotRun, at once.
 class RedisStore final : public store::KeyStore {
@@ -35,12 +37,12 @@ class RedisStore final : public store::KeyStore {
     Attachment(const Attachment&) = delete;
     Attachment& operator=(const Attachment&) = delete;
 
-    [[nodiscard]] Channel& channel() { return link_.channel(); }
+    [[nodiscard]] Route& route() { return *route_; }
 
    private:
     RedisStore& store_;
     std::size_t place_ = 0;
-    Link link_;
+    std::unique_ptr<Route> route_;
   };
   [[nodiscard]] std::unique_ptr<Attachment> Attach(net::EventLoop& loop) {
     return std::make_unique<Attachment>(*this, loop);
@@ -61,11 +63,12 @@ class RedisStore final : public store::KeyStore {
 
  private:
   // Of the calling thread; nullptr on a thread whose loop is not attached.
-  [[nodiscard]] Link* OwnLink() const;
+  [[nodiscard]] Route* OwnRoute() const;
+  [[nodiscard]] std::unique_ptr<Route> MakeRoute(net::EventLoop& loop);
   // False if the call was answered: nothing to ask.
   [[nodiscard]] static bool Prepare(store::CheckCall& call, const base::Clock& clock);
   template <class Call>
-  void SendOne(Call& call, void (Channel::*verb)(Call&, Channel::Time));
+  void SendOne(Call& call, void (Route::*verb)(Call&, Route::Time));
 
   static constexpr std::size_t kMostLoops = 256;
 
@@ -76,8 +79,8 @@ class RedisStore final : public store::KeyStore {
   std::atomic<int> nodes_{1};
   std::atomic<bool> joined_{false};  // By the first loop, for all.
   std::mutex attaching_;
-  std::atomic<std::size_t> places_{0};  // Of links_, how many were ever used.
-  std::array<std::atomic<Link*>, kMostLoops> links_{};
+  std::atomic<std::size_t> places_{0};  // Of routes_, how many were ever used.
+  std::array<std::atomic<Route*>, kMostLoops> routes_{};
 };
 
 }  // namespace sluice::redis

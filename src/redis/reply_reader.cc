@@ -1,5 +1,7 @@
 #include "redis/reply_reader.h"
 
+#include <algorithm>
+
 #include "core/wide.h"
 #include "redis/command_writer.h"
 #include "store/table_core.h"
@@ -121,12 +123,16 @@ CheckAnswer UnlimitedAnswer(const store::Check& check) {
   return answer;
 }
 
-std::vector<std::size_t> ChargedIn(Reply reply) {
-  std::vector<std::size_t> charged;
+std::vector<LateCharge> ChargedIn(Reply reply) {
+  std::vector<LateCharge> charged;
   if (AreIntegers(reply)) {
+    const std::int64_t now = reply[1].integer;
     for (std::size_t i = 2; i + kNumbersPerCheck <= reply.size(); i += kNumbersPerCheck) {
-      if (reply[i].integer == kCharged) {
-        charged.push_back((i - 2) / kNumbersPerCheck);
+      const std::int64_t reset_after = reply[i + 2].integer;
+      if (reply[i].integer == kCharged && now >= 0 && now < kLongestUs && reset_after >= 0) {
+        charged.push_back({.check = (i - 2) / kNumbersPerCheck,
+                           .charged_us = now,
+                           .ends_us = now + std::min(reset_after, kLongestUs)});
       }
     }
   }

@@ -23,9 +23,14 @@ enum class CheckReply : std::uint8_t { kAnswered, kAgain, kMalformed };
 // The answer to a check that is not asked of Redis.
 [[nodiscard]] store::CheckAnswer UnlimitedAnswer(const store::Check& check);
 
-// The same reply of a call that is gone: which of the checks that were asked, by number, were
-// charged.
-[[nodiscard]] std::vector<std::size_t> ChargedIn(Reply reply);
+// Of a call that is gone: a check that was charged, by its number among those that were asked,
+// when, and by when that stops counting anyway. Microseconds by the server's clock.
+struct LateCharge {
+  std::size_t check = 0;
+  std::int64_t charged_us = 0;
+  std::int64_t ends_us = 0;
+};
+[[nodiscard]] std::vector<LateCharge> ChargedIn(Reply reply);
 
 // The first number of a script's reply: the server's time. False if there is none.
 [[nodiscard]] bool ReadTime(Reply reply, WallInstant& now);

@@ -21,8 +21,10 @@ enum class ScriptId : std::uint8_t {
   kRelease,  // And renewal.
   kMember,   // Counts the nodes.
   kSettle,
+  kSpan,      // Any request that is part of one over several slots of a cluster.
+  kSpanUndo,  // Takes such a part back.
 };
-inline constexpr std::size_t kScriptCount = 11;
+inline constexpr std::size_t kScriptCount = 13;
 
 struct Script {
   std::string_view name;  // Of the first six: also what request.lua and refund.lua call them.

@@ -5,8 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -44,14 +48,29 @@ std::string TextOf(std::span<const wire::RespNode> reply) {
 
 }  // namespace
 
-RedisServer::RedisServer(std::vector<std::string> options) : options_(std::move(options)) {
+RedisServer::RedisServer(Bare /*bare*/) {
   std::string pattern = (std::filesystem::temp_directory_path() / "sluice_redis_XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) {
     GiveUp("no folder for it");
   }
   folder_ = pattern;
   socket_path_ = folder_ + "/redis.sock";
+}
+
+RedisServer::RedisServer(std::vector<std::string> options) : RedisServer(Bare()) {
+  options_ = std::move(options);
   Start();
+}
+
+std::unique_ptr<RedisServer> RedisServer::Sentinel(int port, int primary_port) {
+  std::unique_ptr<RedisServer> sentinel(new RedisServer(Bare()));
+  const std::string file = sentinel->folder_ + "/sentinel.conf";
+  std::ofstream(file) << "port " << port << "\nbind 127.0.0.1\ndir " << sentinel->folder_
+                      << "\nsentinel monitor mymaster 127.0.0.1 " << primary_port
+                      << " 1\nsentinel down-after-milliseconds mymaster 500"
+                         "\nsentinel failover-timeout mymaster 3000\n";
+  sentinel->Launch({"redis-server", file, "--sentinel"}, "+monitor master");
+  return sentinel;
 }
 
 RedisServer::~RedisServer() {
@@ -61,15 +80,19 @@ RedisServer::~RedisServer() {
 }
 
 void RedisServer::Start() {
-  std::array<int, 2> log{};
-  if (::pipe2(log.data(), O_CLOEXEC) != 0) {
-    GiveUp("no pipe for its log");
-  }
   std::vector<std::string> args{"redis-server", "--port",      "0",     "--unixsocket",
                                 socket_path_,   "--save",      "",      "--appendonly",
                                 "no",           "--daemonize", "no",    "--dir",
                                 folder_,        "--loglevel",  "notice"};
   args.insert(args.end(), options_.begin(), options_.end());
+  Launch(std::move(args), "eady to accept connections");
+}
+
+void RedisServer::Launch(std::vector<std::string> args, const char* ready) {
+  std::array<int, 2> log{};
+  if (::pipe2(log.data(), O_CLOEXEC) != 0) {
+    GiveUp("no pipe for its log");
+  }
   std::vector<char*> argv;
   for (std::string& arg : args) {
     argv.push_back(arg.data());
@@ -85,7 +108,7 @@ void RedisServer::Start() {
   ::close(log[1]);
   std::string said;
   std::array<char, 4096> some{};
-  while (said.find("eady to accept connections") == std::string::npos) {
+  while (said.find(ready) == std::string::npos) {
     const ssize_t got = ::read(log[0], some.data(), some.size());
     if (got <= 0) {
       GiveUp("it did not start (is the package redis-server installed?):\n" + said);
@@ -152,6 +175,32 @@ std::string RedisServer::Run(std::initializer_list<std::string_view> args) {
   }
   ::close(fd);
   return text;
+}
+
+int FreePort() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    GiveUp("no free port");
+  }
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+void WaitUntil(const std::function<bool()>& done, const char* what) {
+  constexpr int kEveryMs = 5;
+  constexpr int kTimes = 6000;
+  for (int i = 0; i < kTimes; ++i) {
+    if (done()) {
+      return;
+    }
+    ::poll(nullptr, 0, kEveryMs);
+  }
+  GiveUp(std::string("did not happen: ") + what);
 }
 
 }  // namespace sluice::support

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,10 @@ class RedisServer {
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
 
+  // A Sentinel that watches the server on this port as "mymaster", alone to decide, and gives a
+  // server half a second. On `port`, without a socket: Run() is not for it.
+  static std::unique_ptr<RedisServer> Sentinel(int port, int primary_port);
+
   [[nodiscard]] const std::string& socket_path() const { return socket_path_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
 
@@ -33,11 +39,22 @@ class RedisServer {
   void Start();         // Again, on the same socket. Waits until it answers.
 
  private:
+  struct Bare {};
+  explicit RedisServer(Bare bare);
+  void Launch(std::vector<std::string> args, const char* ready);
+
   std::string folder_;
   std::string socket_path_;
   std::vector<std::string> options_;
   std::string password_;
   pid_t pid_ = 0;
 };
+
+// A port on 127.0.0.1 that nobody has just now. Servers do not say which one they were given.
+[[nodiscard]] int FreePort();
+
+// Looks every few milliseconds whether `done`, as other processes take their time. Fails the test's
+// process after 30 s.
+void WaitUntil(const std::function<bool()>& done, const char* what);
 
 }  // namespace sluice::support

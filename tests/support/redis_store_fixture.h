@@ -31,7 +31,8 @@ class LoopedRedisStore {
         attachment_(store_.Attach(loop_)) {}
 
   redis::RedisStore& store() { return store_; }
-  redis::Channel& channel() { return attachment_->channel(); }
+  redis::Route& route() { return attachment_->route(); }
+  redis::Channel& channel() { return route().ChannelForTest(); }
   net::EventLoop& loop() { return loop_; }
   [[nodiscard]] const std::string& events() const { return events_; }
 
@@ -43,10 +44,10 @@ class LoopedRedisStore {
     }
   }
   void RunUntilUp() {
-    RunUntil([this] { return channel().up(); });
+    RunUntil([this] { return route().up(); });
   }
   void RunUntilIdle() {
-    RunUntil([this] { return channel().idle(); });
+    RunUntil([this] { return route().idle(); });
   }
 
  private:

@@ -105,6 +105,10 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"store: {redis: {address: a, tls: {cert: x}}}", "a client's certificate wants its key"},
       {"store: {redis: {address: a, tls: {ca: x}}}", ":1:34: etc/x: cannot be read"},
       {"store: {redis: {address: a, tls: on}}", "tls must be a map"},
+      {"store: {redis: {cluster: []}}", ":1:26: cluster is empty: name at least one server"},
+      {"store: {redis: {cluster: [a], database: 2}}", "a cluster has only database 0"},
+      {"store: {redis: {sentinel: {addresses: [a]}}}", "sentinel wants the primary's name"},
+      {"store: {redis: {sentinel: {primary: p}}}", "sentinel wants the primary's name"},
       {"table: {when_full: evikt}", "did you mean evict?"},
       {"table: {keys: 0}", ":1:15: keys must be 1 to 200000000"},
       {"table: {keys: -5}", ":1:15: keys must be 1 to 200000000"},
@@ -256,6 +260,18 @@ TEST(DaemonConfigTest, SaysWhatEtcdWants) {
   EXPECT_THAT(errors("{endpoints: [a], auth: {username: u}}"), HasSubstr("a password_file"));
   EXPECT_THAT(ErrorsOf("rule_sources: [{etcd: {endpoints: [a]}}, {etcd: {endpoints: [b]}}]"),
               HasSubstr("one etcd cluster"));
+}
+
+TEST(DaemonConfigTest, ReadsSentinelsAndClusters) {
+  const auto sentinel =
+      Read("store: {redis: {sentinel: {primary: main, addresses: [a, 'b:1']}}}").redis;
+  EXPECT_EQ(sentinel->kind, RedisKind::kSentinel);
+  EXPECT_EQ(sentinel->primary, "main");
+  EXPECT_EQ(sentinel->servers.at(0).Text(), "a:26379");
+  EXPECT_EQ(sentinel->servers.at(1).Text(), "b:1");
+  const auto cluster = Read("store: {redis: {cluster: [a, 'b:1']}}").redis;
+  EXPECT_EQ(cluster->kind, RedisKind::kCluster);
+  EXPECT_EQ(cluster->servers.at(0).Text(), "a:6379");
 }
 
 TEST(DaemonConfigTest, TellsAConfigurationFromAFileOfRules) {

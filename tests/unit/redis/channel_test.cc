@@ -186,6 +186,9 @@ TEST_F(ChannelTest, ACallThatIsOutOfTimeIsAnsweredAndItsChargeComesBack) {
   EXPECT_EQ(last_[1], ScriptOf(ScriptId::kRefund).sha1);
   EXPECT_EQ(last_[5], "bucket");
   EXPECT_EQ(last_[6], "3");
+  // When it was charged, and by when that has stopped counting.
+  EXPECT_EQ(last_[11], "1700000000000000");
+  EXPECT_EQ(last_[12], "1700000000100000");
   EXPECT_EQ(metrics_.Read(RedisCount::kLateCharges), 1U);
 }
 
@@ -399,6 +402,110 @@ TEST_F(ChannelTest, ASenderMayAskAgainWhileItIsAnswered) {
   EXPECT_EQ(Sent().size(), 1U);
   channel_.OnLost("gone", now_);
   EXPECT_EQ(call.answered, 3);
+}
+
+// Takes what the server sends away, or not.
+struct Elsewhere final : Redirector {
+  bool OnSentAway(Channel&, Channel::Command& command, std::string_view error,
+                  Channel::Time) override {
+    errors.emplace_back(error);
+    if (takes) {
+      taken.push_back(std::move(command));
+    }
+    return takes;
+  }
+  void OnTopology(Channel&, std::span<const wire::RespNode> reply, Channel::Time) override {
+    topologies += reply.empty() ? 0 : 1;
+  }
+  void OnState(Channel& channel, Channel::Time) override { up = channel.up(); }
+
+  bool takes = true;
+  std::vector<std::string> errors;
+  std::vector<Channel::Command> taken;
+  int topologies = 0;
+  bool up = false;
+};
+
+TEST_F(ChannelTest, WhatAServerSendsAwayGoesElsewhereWithItsDeadline) {
+  Elsewhere elsewhere;
+  channel_.SetRedirector(elsewhere);
+  Connect();
+  EXPECT_TRUE(elsewhere.up);
+  OwnedCheckCall& call = NewCall();
+  Ask(call);
+  (void)Sent();
+  Reply(std::string(kLoaded) + "-MOVED 3999 127.0.0.1:6381\r\n");
+  EXPECT_EQ(call.answers_got, 0);
+  ASSERT_EQ(elsewhere.taken.size(), 1U);
+  EXPECT_EQ(elsewhere.errors[0], "MOVED 3999 127.0.0.1:6381");
+  EXPECT_EQ(elsewhere.taken[0].call, &call);
+  EXPECT_EQ(elsewhere.taken[0].deadline, now_ + milliseconds(10));
+  // As if this were the other one.
+  elsewhere.taken[0].asking = true;
+  channel_.Send(std::move(elsewhere.taken[0]), now_);
+  EXPECT_EQ(Sent(), (std::vector<std::string>{"ASKING", "EVALSHA"}));
+  Reply("+OK\r\n" + std::string(kCharged));
+  EXPECT_EQ(call.answers_got, 1);
+  EXPECT_EQ(call.error, StoreError::kNone);
+}
+
+TEST_F(ChannelTest, WhatIsSentAwayTooOftenDidNotRun) {
+  Elsewhere elsewhere;
+  channel_.SetRedirector(elsewhere);
+  Connect();
+  OwnedCheckCall& call = NewCall();
+  Ask(call);
+  int times = 0;
+  for (; call.answers_got == 0; ++times) {
+    ASSERT_LT(times, 10);
+    (void)Sent();
+    Reply((times == 0 ? std::string(kLoaded) : "") + "-TRYAGAIN Multiple keys\r\n");
+    if (!elsewhere.taken.empty()) {
+      channel_.Send(std::move(elsewhere.taken.back()), now_);
+      elsewhere.taken.clear();
+    }
+  }
+  EXPECT_EQ(times, 5);
+  EXPECT_EQ(call.error, StoreError::kDidNotRun);
+}
+
+TEST_F(ChannelTest, TakingBackByAnIdGoesOnAfterALostConnection) {
+  Connect();
+  OwnedCheckCall& part = NewCall();
+  part.request_id = 77;
+  Ask(part);
+  (void)Sent();
+  EXPECT_EQ(last_[1], ScriptOf(ScriptId::kSpan).sha1);
+  EXPECT_TRUE(last_[3].ends_with(":undo:4d")) << last_[3];
+  Reply(std::string(kLoaded) + std::string(kCharged));
+  Channel::Command undo{
+      .kind = Channel::Kind::kUndo, .script = ScriptId::kSpanUndo, .deadline = now_ + seconds(2)};
+  channel_.AppendUndoOf(part, undo.bytes);
+  channel_.Send(std::move(undo), now_);
+  EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA"}));
+  const std::vector<std::string> first = last_;
+  channel_.OnLost("gone", now_);
+  Pass(milliseconds(100));
+  channel_.OnDialing();
+  channel_.OnConnected({}, now_);
+  (void)Sent();
+  Reply("+OK\r\n+PONG\r\n");
+  EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA"}));
+  EXPECT_EQ(last_, first);
+  Reply(std::string(kLoaded) + "*1\r\n:1700000000000000\r\n");
+  EXPECT_TRUE(channel_.idle());
+}
+
+TEST_F(ChannelTest, AServerThatIsNotThePrimaryAnyMoreIsReadToTheEndAndLeft) {
+  Connect();
+  OwnedCheckCall& call = NewCall();
+  Ask(call);
+  (void)Sent();
+  channel_.Leave("another is the primary", now_);
+  EXPECT_FALSE(channel_.WantsClose());
+  Reply(std::string(kLoaded) + std::string(kCharged));
+  EXPECT_EQ(call.error, StoreError::kNone);
+  EXPECT_TRUE(channel_.WantsClose());
 }
 
 }  // namespace

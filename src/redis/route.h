@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "redis/channel.h"
+#include "store/key_store.h"
+
+namespace sluice::redis {
+
+// One loop's way to whoever keeps the keys: a server, or a cluster of them. The verbs are those of
+// a store; checks have at least one that IsAsked(). One thread, the loop's.
+class Route {
+ public:
+  using Time = Channel::Time;
+
+  virtual ~Route() = default;
+
+  virtual void Check(store::CheckCall& call, Time now) = 0;
+  virtual void Refund(store::RefundCall& call, Time now) = 0;
+  virtual void Reset(store::ResetCall& call, Time now) = 0;
+  virtual void Release(store::HoldCall& call, Time now) = 0;
+  virtual void Renew(store::HoldCall& call, Time now) = 0;
+  virtual void Settle(store::SettleCall& call, Time now) = 0;
+  // After verbs were called: what they wrote leaves at the end of this turn.
+  virtual void Kick() = 0;
+
+  // Before the loop runs: see Channel::Join().
+  virtual void Join(const std::string& member, std::atomic<int>& nodes) = 0;
+  [[nodiscard]] virtual bool RunsHere() const = 0;
+
+  // For tests: of the server, or of the first of a cluster.
+  [[nodiscard]] virtual Channel& ChannelForTest() = 0;
+  // Every server that owns something is connected.
+  [[nodiscard]] virtual bool up() const = 0;
+  // Nothing is under way.
+  [[nodiscard]] virtual bool idle() const = 0;
+};
+
+}  // namespace sluice::redis

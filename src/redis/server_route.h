@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "redis/link.h"
+#include "redis/route.h"
+#include "redis/sentinel_watch.h"
+
+namespace sluice::redis {
+
+// The way to one server: always the same, or the one that the Sentinels say is the primary.
+class ServerRoute final : public Route {
+ public:
+  // All outlive it.
+  ServerRoute(net::EventLoop& loop, const RedisSettings& settings, const base::Clock& clock,
+              RedisMetrics& metrics, const Channel::OnEvent& on_event);
+
+  void Check(store::CheckCall& call, Time now) override { link_.channel().Check(call, now); }
+  void Refund(store::RefundCall& call, Time now) override { link_.channel().Refund(call, now); }
+  void Reset(store::ResetCall& call, Time now) override { link_.channel().Reset(call, now); }
+  void Release(store::HoldCall& call, Time now) override { link_.channel().Release(call, now); }
+  void Renew(store::HoldCall& call, Time now) override { link_.channel().Renew(call, now); }
+  void Settle(store::SettleCall& call, Time now) override { link_.channel().Settle(call, now); }
+  void Kick() override { link_.Kick(); }
+  void Join(const std::string& member, std::atomic<int>& nodes) override {
+    link_.channel().Join(member, nodes);
+  }
+  [[nodiscard]] bool RunsHere() const override { return link_.RunsHere(); }
+  [[nodiscard]] Channel& ChannelForTest() override { return link_.channel(); }
+  [[nodiscard]] bool up() const override { return link_.channel().up(); }
+  [[nodiscard]] bool idle() const override { return link_.channel().idle(); }
+
+ private:
+  Link link_;
+  std::unique_ptr<SentinelWatch> sentinels_;  // nullptr: the server is known.
+};
+
+}  // namespace sluice::redis

@@ -1,0 +1,175 @@
+#include "redis/spanning_call.h"
+
+#include <algorithm>
+
+#include "redis/key_text.h"
+#include "redis/reply_reader.h"
+#include "store/table_core.h"
+
+namespace sluice::redis {
+
+using store::StoreError;
+
+namespace {
+
+bool Charged(const std::vector<store::CheckAnswer>& answers) {
+  return std::ranges::any_of(answers, &store::CheckAnswer::charged);
+}
+
+// What an answer is worth once its charge was taken back, if nobody says better.
+void Uncharge(const store::Check& check, store::CheckAnswer& answer) {
+  if (answer.charged) {
+    answer.charged = false;
+    answer.hold = 0;
+    answer.receipt = {};
+    answer.decision.remaining =
+        std::min(answer.decision.limit, answer.decision.remaining + check.cost.units);
+  }
+}
+
+}  // namespace
+
+SpanningCall::Part& SpanningCall::PartOf(std::uint16_t slot) {
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (parts_[i]->slot == slot) {
+      return *parts_[i];
+    }
+  }
+  if (used_ == parts_.size()) {
+    parts_.push_back(std::make_unique<Part>());
+  }
+  Part& part = *parts_[used_++];
+  part.whole = this;
+  part.slot = slot;
+  part.own_checks.clear();
+  part.places.clear();
+  part.decided.clear();
+  return part;
+}
+
+void SpanningCall::Begin(store::CheckCall& call, std::span<const std::uint16_t> slots) {
+  call_ = &call;
+  used_ = 0;
+  denied_ = false;
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    if (slots[i] == kNoSlot) {
+      call.answers[i] = UnlimitedAnswer(call.checks[i]);
+      continue;
+    }
+    Part& part = PartOf(slots[i]);
+    part.places.push_back(i);
+    part.own_checks.push_back(call.checks[i]);
+    core::KeyView& key = part.own_checks.back().key;
+    if (!key.formerly.empty() && SlotOf(key.formerly, key) != part.slot) {
+      key.formerly = {};
+    }
+  }
+  const bool may_be_undone = used_ > 1 && !call.peek && call.atomicity == store::Atomicity::kAll;
+  const store::RequestId id = may_be_undone ? store::NextNonce() | 1U : 0;
+  open_ = used_ + 1;
+  for (std::size_t i = 0; i < used_; ++i) {
+    Part& part = *parts_[i];
+    part.own_answers.assign(part.own_checks.size(), {});
+    part.checks = part.own_checks;
+    part.answers = part.own_answers;
+    part.atomicity = call.atomicity;
+    part.peek = call.peek;
+    part.deadline = call.deadline;
+    part.request_id = id;
+    part.error = StoreError::kNone;
+    sender_.SendPart(part);
+  }
+  OnPart();
+}
+
+void SpanningCall::OnPart() {
+  if (--open_ == 0) {
+    OnAllParts();
+  }
+}
+
+void SpanningCall::OnAllParts() {
+  if (denied_ || parts_[0]->request_id == 0) {
+    Finish();
+    return;
+  }
+  for (std::size_t i = 0; i < used_; ++i) {
+    const Part& part = *parts_[i];
+    for (std::size_t c = 0; c < part.own_checks.size() && part.error == StoreError::kNone; ++c) {
+      denied_ |= !part.own_checks[c].shadow && !part.own_answers[c].decision.allowed;
+    }
+  }
+  if (!denied_ || !TakeBack()) {
+    Finish();
+  }
+}
+
+bool SpanningCall::TakeBack() {
+  open_ = 1;
+  for (std::size_t i = 0; i < used_; ++i) {
+    Part& part = *parts_[i];
+    if (part.error == StoreError::kUnavailable) {
+      sender_.SendUndo(part);  // Perhaps charged.
+    } else if (part.error == StoreError::kNone && Charged(part.own_answers)) {
+      sender_.SendUndo(part);
+      part.decided = part.own_answers;
+      ++open_;
+    }
+  }
+  const bool any = open_ > 1;
+  for (std::size_t i = 0; i < used_; ++i) {
+    Part& part = *parts_[i];
+    if (!part.decided.empty()) {
+      part.peek = true;
+      part.request_id = 0;
+      sender_.SendPart(part);
+    }
+  }
+  if (any) {
+    OnPart();
+  }
+  return any;
+}
+
+void SpanningCall::Finish() {
+  store::CheckCall& call = *call_;
+  bool any_answered = used_ == 0;
+  bool any_perhaps = false;
+  for (std::size_t i = 0; i < used_; ++i) {
+    Part& part = *parts_[i];
+    const bool told = part.error == StoreError::kNone;
+    if (!part.decided.empty()) {
+      // What was decided stands; the numbers are those of now.
+      for (std::size_t c = 0; c < part.decided.size(); ++c) {
+        Uncharge(part.own_checks[c], part.decided[c]);
+        if (told) {
+          part.decided[c].decision.remaining = part.own_answers[c].decision.remaining;
+          part.decided[c].decision.reset_after = part.own_answers[c].decision.reset_after;
+        }
+      }
+      part.own_answers = part.decided;
+      part.error = StoreError::kNone;
+    }
+    any_answered |= part.error == StoreError::kNone;
+    any_perhaps |= part.error == StoreError::kUnavailable;
+    for (std::size_t c = 0; c < part.places.size(); ++c) {
+      store::CheckAnswer& answer = call.answers[part.places[c]];
+      answer = part.own_answers[c];
+      answer.shard = part.slot;
+      if (part.error != StoreError::kNone) {
+        answer.error = part.error;
+      }
+    }
+    if (part.error == StoreError::kNone) {
+      call.now = std::max(call.now, part.now);
+    }
+  }
+  call.error = any_answered  ? StoreError::kNone
+               : any_perhaps ? StoreError::kUnavailable
+                             : StoreError::kDidNotRun;
+  call_ = nullptr;
+  sender_.OnSpanned(*this);
+  call.OnAnswered();
+}
+
+}  // namespace sluice::redis

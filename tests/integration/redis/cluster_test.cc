@@ -1,0 +1,260 @@
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "redis/key_text.h"
+#include "support/redis_store_fixture.h"
+#include "support/store_calls.h"
+
+// A Redis Cluster of three primaries, two of which have a replica.
+namespace sluice::redis {
+namespace {
+
+using std::chrono::milliseconds;
+using store::StoreError;
+using support::FreePort;
+using support::LoopedRedisStore;
+using support::OwnedCheckCall;
+using support::OwnedKey;
+using support::RedisServer;
+using support::WaitUntil;
+
+core::Quota Of(Units limit, core::Algorithm algorithm = core::Algorithm::kFixedWindow) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = quota.rate = quota.ceiling = limit;
+  quota.window = std::chrono::hours(24 * 365);
+  return quota;
+}
+
+class ClusterTest : public ::testing::Test {
+ protected:
+  struct Server {
+    int port = FreePort();
+    int bus = FreePort();
+    RedisServer redis{{"--port", std::to_string(port), "--bind", "127.0.0.1", "--cluster-enabled",
+                       "yes", "--cluster-port", std::to_string(bus), "--cluster-node-timeout",
+                       "600", "--repl-diskless-sync-delay", "0", "--cluster-require-full-coverage",
+                       "no"}};
+    std::string id = redis.Run({"CLUSTER", "MYID"});
+  };
+
+  ClusterTest() {
+    constexpr std::array<const char*, 4> kBounds{"0", "5461", "10923", "16384"};
+    for (std::size_t i = 0; i < 4; ++i) {
+      servers_.push_back(std::make_unique<Server>());
+      if (i < 3) {
+        Run(i, {"CLUSTER", "ADDSLOTSRANGE", kBounds[i],
+                std::to_string(std::stoi(kBounds[i + 1]) - 1)});
+      }
+      Run(i, {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
+    }
+    for (std::size_t i = 1; i < 4; ++i) {
+      Run(0, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(servers_[i]->port),
+              std::to_string(servers_[i]->bus)});
+    }
+    WaitUntil([&] { return Run(3, {"CLUSTER", "REPLICATE", servers_[0]->id}) == "OK"; },
+              "the replica knows its primary");
+    for (std::size_t i = 0; i < 4; ++i) {
+      WaitUntil(
+          [&] {
+            const std::string info = Run(i, {"CLUSTER", "INFO"});
+            return info.find("cluster_state:ok") != std::string::npos &&
+                   info.find("cluster_slots_ok:16384") != std::string::npos &&
+                   info.find("cluster_known_nodes:4") != std::string::npos;
+          },
+          "the cluster is whole");
+    }
+    WaitUntil(
+        [&] { return Run(3, {"INFO", "replication"}).find("link_status:up") != std::string::npos; },
+        "the replica is in step");
+    RedisSettings settings;
+    settings.cluster = {At(1)};
+    settings.channel.deadline = std::chrono::seconds(20);
+    redis_ = std::make_unique<LoopedRedisStore>(settings, clock_);
+    redis_->RunUntilUp();
+  }
+
+  std::string Run(std::size_t server, std::initializer_list<std::string_view> args) {
+    return servers_[server]->redis.Run(args);
+  }
+  [[nodiscard]] net::DialTarget At(std::size_t server) const {
+    return {.host = "127.0.0.1", .port = std::to_string(servers_[server]->port), .path = {}};
+  }
+
+  // Asks one request, a check of each key.
+  StoreError Ask(OwnedCheckCall& call, Duration deadline = std::chrono::seconds(20)) {
+    call.deadline = std::chrono::steady_clock::now() + deadline;
+    const std::array<store::CheckCall*, 1> batch{&call};
+    redis_->store().CheckMany(batch);
+    redis_->RunUntil([&] { return call.answers_got == 1; });
+    return call.error;
+  }
+  store::CheckAnswer AskOne(const OwnedKey& key, const core::Quota& quota, bool peek = false,
+                            Duration deadline = std::chrono::seconds(20)) {
+    OwnedCheckCall call;
+    call.Add({.key = key.view(), .quota = quota, .cost = {}});
+    call.peek = peek;
+    error_ = Ask(call, deadline);
+    return call.own_answers[0];
+  }
+
+  // Which server has the key's slot at the start.
+  static std::size_t HomeOf(const OwnedKey& key) {
+    const std::uint16_t slot = SlotOf("r", key.view());
+    return slot < 5461 ? 0 : slot < 10923 ? 1 : 2;
+  }
+  // A key of that server, by number.
+  static std::unique_ptr<OwnedKey> KeyOn(std::size_t server, int number = 0) {
+    for (int i = 0;; ++i) {
+      auto key = std::make_unique<OwnedKey>("user" + std::to_string(i));
+      if (HomeOf(*key) == server && number-- == 0) {
+        return key;
+      }
+    }
+  }
+
+  base::SystemClock clock_;
+  std::vector<std::unique_ptr<Server>> servers_;
+  std::unique_ptr<LoopedRedisStore> redis_;
+  StoreError error_ = StoreError::kNone;
+};
+
+TEST_F(ClusterTest, EveryKeyIsAskedWhereItLies) {
+  for (int i = 0; i < 60; ++i) {
+    const OwnedKey key("a}b{c" + std::to_string(i));
+    EXPECT_EQ(AskOne(key, Of(5)).decision.remaining, 4);
+    EXPECT_EQ(error_, StoreError::kNone) << redis_->events();
+    support::Answered<store::RefundCall> refund;
+    refund.key = key.view();
+    refund.quota = Of(5);
+    refund.units = 1;
+    redis_->store().Refund(refund);
+    redis_->RunUntilIdle();
+    EXPECT_EQ(refund.error, StoreError::kNone);
+    EXPECT_EQ(AskOne(key, Of(5)).decision.remaining, 4);
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GT(std::stoi(Run(i, {"DBSIZE"})), 5);
+  }
+}
+
+TEST_F(ClusterTest, ARequestOverSeveralSlotsIsChargedWholeOrNotAtAll) {
+  const auto one = KeyOn(0);
+  const auto two = KeyOn(1);
+  const auto three = KeyOn(2);
+  for (const core::Algorithm algorithm :
+       {core::Algorithm::kFixedWindow, core::Algorithm::kGcra, core::Algorithm::kSlidingWindow,
+        core::Algorithm::kSlidingWindowLog, core::Algorithm::kSlidingWindowCounter,
+        core::Algorithm::kConcurrency}) {
+    SCOPED_TRACE(core::NameOf(algorithm));
+    for (int i = 0; i < 8; ++i) {
+      OwnedCheckCall call;
+      call.Add({.key = one->view(), .quota = Of(10, algorithm), .cost = {}});
+      call.Add({.key = two->view(), .quota = Of(5, algorithm), .cost = {}});
+      call.Add({.key = three->view(), .quota = Of(20, algorithm), .cost = {}, .shadow = true});
+      EXPECT_EQ(Ask(call), StoreError::kNone);
+      redis_->RunUntilIdle();
+      const bool allowed = i < 5;
+      const int charged = std::min(i + 1, 5);
+      EXPECT_TRUE(call.own_answers[0].decision.allowed);
+      EXPECT_EQ(call.own_answers[0].charged, allowed);
+      EXPECT_EQ(call.own_answers[0].decision.remaining, 10 - charged);
+      EXPECT_EQ(call.own_answers[1].decision.allowed, allowed);
+      EXPECT_EQ(call.own_answers[1].decision.remaining, 5 - charged);
+      EXPECT_EQ(call.own_answers[2].charged, allowed);
+      EXPECT_EQ(AskOne(*one, Of(10, algorithm), true).decision.remaining, 10 - charged) << i;
+      EXPECT_EQ(AskOne(*three, Of(20, algorithm), true).decision.remaining, 20 - charged) << i;
+    }
+  }
+  EXPECT_GT(redis_->store().metrics().Read(RedisCount::kUndos), 0U);
+}
+
+TEST_F(ClusterTest, AServerThatIsAwayFailsItsOwnChecksOnly) {
+  const auto there = KeyOn(0);
+  const auto away = KeyOn(2);
+  servers_[2]->redis.Kill();
+  OwnedCheckCall call;
+  call.Add({.key = there->view(), .quota = Of(10), .cost = {}});
+  call.Add({.key = away->view(), .quota = Of(10), .cost = {}});
+  EXPECT_EQ(Ask(call, milliseconds(300)), StoreError::kNone);
+  EXPECT_EQ(call.own_answers[0].error, StoreError::kNone);
+  EXPECT_TRUE(call.own_answers[0].charged);
+  EXPECT_NE(call.own_answers[1].error, StoreError::kNone);
+}
+
+TEST_F(ClusterTest, AReplicaTakesOverUnderLoad) {
+  const auto key = KeyOn(0);
+  const core::Quota quota = Of(1000);
+  for (int i = 0; i < 10; ++i) {
+    (void)AskOne(*key, quota);
+  }
+  Run(0, {"WAIT", "1", "5000"});
+  servers_[0]->redis.Kill();
+  store::CheckAnswer answer;
+  int unanswered = -1;
+  do {
+    ++unanswered;
+    const auto begin = std::chrono::steady_clock::now();
+    answer = AskOne(*key, quota, false, milliseconds(20));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1000));
+  } while (error_ != StoreError::kNone);
+  EXPECT_GT(unanswered, 0);
+  EXPECT_EQ(answer.decision.remaining, 989);
+  EXPECT_EQ(Run(3, {"ROLE"}).substr(0, 6), "master");
+}
+
+// Slot by slot, with its keys, while requests go on: each unit counts once.
+TEST_F(ClusterTest, ASlotMovesUnderLoadAndNothingIsLost) {
+  const auto key = KeyOn(0);
+  const OwnedKey other("user_of_nobody");
+  const std::string slot = std::to_string(SlotOf("r", key->view()));
+  const std::string port = std::to_string(servers_[1]->port);
+  int allowed = 0;
+  const auto ask = [&](int times) {
+    std::vector<OwnedCheckCall> calls(static_cast<std::size_t>(times));
+    std::vector<store::CheckCall*> batch;
+    for (OwnedCheckCall& call : calls) {
+      // Two keys of one slot: while one has moved and the other has not, TRYAGAIN.
+      call.Add({.key = key->view(), .quota = Of(100), .cost = {}});
+      call.Add({.key = key->view(), .quota = Of(500, core::Algorithm::kGcra), .cost = {}});
+      batch.push_back(&call);
+    }
+    redis_->store().CheckMany(batch);
+    redis_->RunUntilIdle();
+    for (const OwnedCheckCall& call : calls) {
+      if (call.error == StoreError::kNone && call.own_answers[0].decision.allowed) {
+        ++allowed;
+      } else if (call.error != StoreError::kNone) {
+        EXPECT_EQ(call.error, StoreError::kDidNotRun);
+      }
+    }
+  };
+  ask(10);
+  Run(1, {"CLUSTER", "SETSLOT", slot, "IMPORTING", servers_[0]->id});
+  Run(0, {"CLUSTER", "SETSLOT", slot, "MIGRATING", servers_[1]->id});
+  ask(10);  // Both keys are still there.
+  std::string first;
+  AppendKeyText("r", key->view(), Of(100), first);
+  std::string second;
+  AppendKeyText("r", key->view(), Of(500, core::Algorithm::kGcra), second);
+  EXPECT_EQ(Run(0, {"MIGRATE", "127.0.0.1", port, first, "0", "5000"}), "OK");
+  ask(5);  // One here, one there.
+  EXPECT_EQ(Run(0, {"MIGRATE", "127.0.0.1", port, second, "0", "5000"}), "OK");
+  ask(10);  // ASK
+  Run(1, {"CLUSTER", "SETSLOT", slot, "NODE", servers_[1]->id});
+  Run(0, {"CLUSTER", "SETSLOT", slot, "NODE", servers_[1]->id});
+  ask(10);  // MOVED
+  const int before = allowed;
+  EXPECT_EQ(AskOne(*key, Of(100), true).decision.remaining, 100 - before) << redis_->events();
+  EXPECT_GE(before, 40);
+  ask(100);
+  EXPECT_EQ(allowed, 100);
+}
+
+}  // namespace
+}  // namespace sluice::redis
