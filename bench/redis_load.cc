@@ -1,0 +1,199 @@
+// Asks one Redis, as one loop of a node does, with a fixed number of checks in flight, and prints a
+// row for each algorithm and number: checks per second, CPU of this process and of the server a
+// check, and how long answers took. Driven by bench/redis.sh.
+//
+//   redis_load HOST:PORT SERVER_PID SECONDS KEYS      redis_load --script NAME: its text
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "net/event_loop.h"
+#include "redis/redis_store.h"
+
+namespace sluice::redis {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double OwnCpuUs() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// User and system time of process `pid`, from /proc.
+double CpuUsOf(const std::string& pid) {
+  std::ifstream file("/proc/" + pid + "/stat");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::istringstream fields(text.substr(text.rfind(')') + 2));
+  std::string field;
+  double ticks = 0;
+  for (int i = 0; i < 13 && fields >> field; ++i) {
+    ticks += i >= 11 ? std::atof(field.c_str()) : 0;
+  }
+  return ticks * 1e6 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+class Load;
+
+// One check in flight, asked again with another key as soon as it is answered.
+class Call final : public store::CheckCall {
+ public:
+  void Start(Load& load, const core::Quota& quota);
+  void OnAnswered() noexcept override;
+
+ private:
+  void Ask();
+
+  Load* load_ = nullptr;
+  std::string value_;
+  std::array<core::KeyPart, 1> parts_{};
+  std::array<store::Check, 1> checks_{};
+  std::array<store::CheckAnswer, 1> answers_{};
+  Clock::time_point asked_;
+};
+
+class Load {
+ public:
+  Load(RedisStore& store, std::size_t keys, Clock::time_point until)
+      : store(store), keys(keys), until(until) {}
+
+  RedisStore& store;
+  const std::size_t keys;
+  const Clock::time_point until;
+  std::size_t open = 0;
+  std::size_t failed = 0;
+  std::uint64_t next = 0;
+  std::vector<std::uint32_t> latencies_us;
+};
+
+void Call::Start(Load& load, const core::Quota& quota) {
+  load_ = &load;
+  ++load.open;
+  checks_[0].quota = quota;
+  checks_[0].cost = Cost{1};
+  checks = checks_;
+  answers = answers_;
+  Ask();
+}
+
+void Call::Ask() {
+  load_->next = load_->next * 6364136223846793005U + 1442695040888963407U;
+  value_ = "u_" + std::to_string((load_->next >> 33U) % load_->keys);
+  parts_[0] = {.attribute = "user_id", .type = core::AttributeType::kText, .value = value_};
+  checks_[0].key = {.rule = "api_rate", .formerly = {}, .parts = parts_};
+  asked_ = Clock::now();
+  store::CheckCall* const one = this;
+  load_->store.CheckMany({&one, 1});
+}
+
+void Call::OnAnswered() noexcept {
+  const auto now = Clock::now();
+  load_->failed += error == store::StoreError::kNone ? 0 : 1;
+  load_->latencies_us.push_back(static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(now - asked_).count()));
+  if (now < load_->until) {
+    Ask();
+  } else {
+    --load_->open;
+  }
+}
+
+core::Quota QuotaOf(core::Algorithm algorithm) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = quota.ceiling = 200;
+  quota.rate = 1000;
+  quota.window = std::chrono::minutes(1);
+  return quota;
+}
+
+void Measure(RedisStore& store, net::EventLoop& loop, core::Algorithm algorithm,
+             std::size_t in_flight, const std::string& pid, std::size_t keys, double seconds) {
+  const auto begin = Clock::now();
+  Load load(
+      store, keys,
+      begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
+  load.latencies_us.reserve(1U << 20U);
+  const double own = OwnCpuUs();
+  const double server = CpuUsOf(pid);
+  std::vector<std::unique_ptr<Call>> calls;
+  for (std::size_t i = 0; i < in_flight; ++i) {
+    calls.push_back(std::make_unique<Call>());
+    calls.back()->Start(load, QuotaOf(algorithm));
+  }
+  while (load.open != 0) {
+    loop.RunOne();
+  }
+  const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+  auto& all = load.latencies_us;
+  std::ranges::sort(all);
+  const auto count = static_cast<double>(all.size());
+  std::printf(
+      "%-24s %3zu in flight %8.0f/s  node %5.2f us  redis %5.2f us  p50 %5u us  p99 %5u us%s\n",
+      std::string(core::NameOf(algorithm)).c_str(), in_flight, count / took,
+      (OwnCpuUs() - own) / count, (CpuUsOf(pid) - server) / count, all[all.size() / 2],
+      all[all.size() * 99 / 100], load.failed == 0 ? "" : "  (some failed)");
+}
+
+int Main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--script") {
+    for (const Script& script : kScripts) {
+      if (script.name == argv[2]) {
+        std::fwrite(script.text.data(), 1, script.text.size(), stdout);
+        return 0;
+      }
+    }
+    return 1;
+  }
+  if (argc != 5) {
+    std::fprintf(stderr, "redis_load HOST:PORT SERVER_PID SECONDS KEYS\n");
+    return 2;
+  }
+  const auto target = net::ParseDialTarget(argv[1], "6379");
+  if (!target) {
+    std::fprintf(stderr, "%s\n", target.error().message.c_str());
+    return 2;
+  }
+  const base::SystemClock clock;
+  net::EventLoop loop;
+  RedisSettings settings;
+  settings.target = *target;
+  settings.channel.deadline = std::chrono::seconds(10);
+  RedisStore store(settings, clock, [](bool, const std::string&) {});
+  const auto attachment = store.Attach(loop);
+  while (!attachment->route().up()) {
+    loop.RunOne();
+  }
+  for (const auto algorithm :
+       {core::Algorithm::kGcra, core::Algorithm::kFixedWindow,
+        core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
+        core::Algorithm::kSlidingWindowLog, core::Algorithm::kConcurrency}) {
+    for (const std::size_t in_flight : {1, 16, 64}) {
+      Measure(store, loop, algorithm, in_flight, argv[2],
+              static_cast<std::size_t>(std::atol(argv[4])), std::atof(argv[3]));
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace sluice::redis
+
+int main(int argc, char** argv) {
+  return sluice::redis::Main(argc, argv);
+}
