@@ -69,8 +69,8 @@ class Call final : public store::CheckCall {
 
 class Load {
  public:
-  Load(RedisStore& store, std::size_t keys, Clock::time_point until)
-      : store(store), keys(keys), until(until) {}
+  Load(RedisStore& asked, std::size_t of_keys, Clock::time_point ends)
+      : store(asked), keys(of_keys), until(ends) {}
 
   RedisStore& store;
   const std::size_t keys;
@@ -102,11 +102,11 @@ void Call::Ask() {
 }
 
 void Call::OnAnswered() noexcept {
-  const auto now = Clock::now();
+  const auto answered = Clock::now();
   load_->failed += error == store::StoreError::kNone ? 0 : 1;
   load_->latencies_us.push_back(static_cast<std::uint32_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(now - asked_).count()));
-  if (now < load_->until) {
+      std::chrono::duration_cast<std::chrono::microseconds>(answered - asked_).count()));
+  if (answered < load_->until) {
     Ask();
   } else {
     --load_->open;

@@ -243,8 +243,7 @@ void Channel::OnLost(std::string_view why, Time now) {
     if (!command.wanted()) {
       continue;
     }
-    // What takes back by an id may run twice.
-    if (did_not_run || !command.bytes.empty() || resend_lost_) {
+    if (did_not_run || command.may_repeat || resend_lost_) {
       waiting_.push_front(std::move(command));
     } else {
       lost.push_back(std::move(command));

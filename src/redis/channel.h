@@ -94,8 +94,9 @@ class Channel {
     // Of a check that nobody waits for: by the number of its check among those that were asked, or
     // one for all where the request has an id.
     std::vector<Undo> undo{};
-    // Of a kUndo that may run twice: what is sent, and sent again until the deadline.
+    // Of a kUndo: what is sent.
     std::string bytes{};
+    bool may_repeat = false;  // It does no harm if it runs twice.
 
     [[nodiscard]] bool wanted() const { return call != nullptr || !bytes.empty(); }
   };

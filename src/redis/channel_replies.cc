@@ -259,22 +259,20 @@ void Channel::SendBack(Command& command, std::span<const wire::RespNode> reply, 
     }
     metrics_.Count(RedisCount::kLateCharges);
     Undo& undo = command.undo[which];
+    if (undo.wants_receipt) {
+      AppendReceipt(charge.charged_us, charge.ends_us, undo.bytes);
+    }
+    Write({.kind = Kind::kUndo,
+           .script = spans                ? ScriptId::kSpanUndo
+                     : undo.wants_receipt ? ScriptId::kRefund
+                                          : ScriptId::kRelease,
+           .slot = command.slot,
+           .deadline = now + kTakeBackWithin,
+           .bytes = std::move(undo.bytes),
+           .may_repeat = spans});
     if (spans) {
-      Write({.kind = Kind::kUndo,
-             .script = ScriptId::kSpanUndo,
-             .slot = command.slot,
-             .deadline = now + kTakeBackWithin,
-             .bytes = std::move(undo.bytes)});
       return;
     }
-    EnsureLoaded(ScriptId::kRefund);
-    EnsureLoaded(ScriptId::kRelease);
-    output_ += undo.bytes;
-    if (undo.wants_receipt) {
-      AppendReceipt(charge.charged_us, charge.ends_us, output_);
-    }
-    in_flight_.push_back(Command{.kind = Kind::kUndo});
-    ++unsent_;
   }
 }
 

@@ -188,7 +188,8 @@ void ClusterRoute::SendUndo(const SpanningCall::Part& part) {
   Channel::Command command{.kind = Channel::Kind::kUndo,
                            .script = ScriptId::kSpanUndo,
                            .slot = part.slot,
-                           .deadline = now + kUndoWithin};
+                           .deadline = now + kUndoWithin,
+                           .may_repeat = true};
   owner.link->channel().AppendUndoOf(part, command.bytes);
   metrics_.Count(RedisCount::kUndos);
   SendTo(owner, std::move(command), now);

@@ -11,7 +11,7 @@ namespace {
 // More with SLUICE_SOAK=n.
 std::uint64_t Seeds() {
   const char* soak = std::getenv("SLUICE_SOAK");
-  return 150 * static_cast<std::uint64_t>(soak == nullptr ? 1 : std::max(1, std::atoi(soak)));
+  return 100 * static_cast<std::uint64_t>(soak == nullptr ? 1 : std::max(1, std::atoi(soak)));
 }
 
 TEST(ChannelSimulation, NothingIsAdmittedTwiceLostOrLateWhateverHappens) {

@@ -182,7 +182,7 @@ TEST_F(ChannelTest, ACallThatIsOutOfTimeIsAnsweredAndItsChargeComesBack) {
   EXPECT_EQ(call.answers_got, 1);
   EXPECT_EQ(call.error, StoreError::kUnavailable);
   Reply(std::string(kLoaded) + std::string(kCharged));
-  EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "SCRIPT", "EVALSHA"}));
+  EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA"}));
   EXPECT_EQ(last_[1], ScriptOf(ScriptId::kRefund).sha1);
   EXPECT_EQ(last_[5], "bucket");
   EXPECT_EQ(last_[6], "3");
@@ -190,6 +190,22 @@ TEST_F(ChannelTest, ACallThatIsOutOfTimeIsAnsweredAndItsChargeComesBack) {
   EXPECT_EQ(last_[11], "1700000000000000");
   EXPECT_EQ(last_[12], "1700000000100000");
   EXPECT_EQ(metrics_.Read(RedisCount::kLateCharges), 1U);
+}
+
+TEST_F(ChannelTest, WhatIsSentBackIsSentAgainIfItDidNotRunAndElseOnlyOnce) {
+  Connect();
+  OwnedCheckCall& call = NewCall();
+  Ask(call);
+  (void)Sent();
+  Pass(milliseconds(10));
+  Reply(std::string(kLoaded) + std::string(kCharged));
+  EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA"}));
+  const std::vector<std::string> first = last_;
+  Reply(std::string(kLoaded) + "-NOSCRIPT flushed\r\n");
+  EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA"}));
+  EXPECT_EQ(last_, first);
+  channel_.OnLost("gone", now_);
+  EXPECT_TRUE(channel_.idle());
 }
 
 TEST_F(ChannelTest, ALateDenialIsNotSentBack) {
@@ -478,8 +494,10 @@ TEST_F(ChannelTest, TakingBackByAnIdGoesOnAfterALostConnection) {
   EXPECT_EQ(last_[1], ScriptOf(ScriptId::kSpan).sha1);
   EXPECT_TRUE(last_[3].ends_with(":undo:4d")) << last_[3];
   Reply(std::string(kLoaded) + std::string(kCharged));
-  Channel::Command undo{
-      .kind = Channel::Kind::kUndo, .script = ScriptId::kSpanUndo, .deadline = now_ + seconds(2)};
+  Channel::Command undo{.kind = Channel::Kind::kUndo,
+                        .script = ScriptId::kSpanUndo,
+                        .deadline = now_ + seconds(2),
+                        .may_repeat = true};
   channel_.AppendUndoOf(part, undo.bytes);
   channel_.Send(std::move(undo), now_);
   EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA"}));
