@@ -2,9 +2,8 @@
 -- src/store/refund.cc. Before it stand all algorithms' fragments, in `kinds`.
 --
 -- KEYS: the key, and behind it the key under the rule's former id if it has one.
--- ARGV: time, kind, units, the quota's four values; and of a charge that is given back as it came
--- too late, when it was made and when that stops counting: then, and only then, there is nothing to
--- give back.
+-- ARGV: time, kind, units, the quota's four values. Of a charge that is given back as it came too late
+-- also when it was made and when that stops counting: from then on there is nothing to give back.
 -- Reply: the time.
 local kind = kinds[ARGV[2]]
 local quota = kind.quota(ARGV[4], ARGV[5], ARGV[6], ARGV[7])
