@@ -130,7 +130,8 @@ void World::Carry(const std::shared_ptr<Connection>& connection, Node& node, std
     last = std::max(last, now_ + Delay());
     At(last, [this, connection, &node, piece = bytes.substr(at, size), to_server] {
       if (to_server) {
-        OnServerBytes(connection, node, piece);
+        connection->inbox += piece;
+        Serve(connection, node);
       } else if (connection->node_open) {
         node.channel->OnInput(piece, now_);
         Pump(node);
@@ -140,17 +141,20 @@ void World::Carry(const std::shared_ptr<Connection>& connection, Node& node, std
   }
 }
 
-void World::OnServerBytes(const std::shared_ptr<Connection>& connection, Node& node,
-                          const std::string& bytes) {
-  if (!connection->server_open || !there_) {
+void World::Serve(const std::shared_ptr<Connection>& connection, Node& node) {
+  if (!connection->server_open || !there_ || connection->waits) {
     return;
   }
   if (now_ < stalled_until_) {
-    At(stalled_until_,
-       [this, connection, &node, bytes] { OnServerBytes(connection, node, bytes); });
+    connection->waits = true;
+    At(stalled_until_, [this, connection, &node] {
+      connection->waits = false;
+      Serve(connection, node);
+    });
     return;
   }
-  connection->parser.Append(bytes);
+  connection->parser.Append(connection->inbox);
+  connection->inbox.clear();
   std::string replies;
   while (connection->parser.Next() == wire::RespCommandParser::Event::kCommand) {
     replies += server_.Run(connection->parser, now_, microseconds(Draw(20'000)));

@@ -67,6 +67,8 @@ class World {
     bool server_open = true;
     Time to_server{};  // When the last bytes under way come: none overtake others.
     Time to_node{};
+    std::string inbox{};  // Has come while the server stalls.
+    bool waits = false;   // For the end of the stall.
     wire::RespCommandParser parser{{.arguments = 1024, .command_bytes = 1024 * 1024}};
   };
   struct Node {
@@ -86,8 +88,7 @@ class World {
   void Drop(Node& node, const char* why);
   void Carry(const std::shared_ptr<Connection>& connection, Node& node, std::string bytes,
              bool to_server);
-  void OnServerBytes(const std::shared_ptr<Connection>& connection, Node& node,
-                     const std::string& bytes);
+  void Serve(const std::shared_ptr<Connection>& connection, Node& node);
   void Ask(Node& node);
   void OnAnswered(Call& call);
   void Misfortune();
