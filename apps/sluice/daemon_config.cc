@@ -10,6 +10,7 @@
 #include "credentials.h"
 #include "files.h"
 #include "net/listener.h"
+#include "proxy_config.h"
 #include "rules/value_reader.h"
 #include "rules/yaml_tree.h"
 #include "store/table.h"
@@ -27,10 +28,6 @@ constexpr std::array<std::string_view, 13> kTopFields{
     "log",        "envoy", "idempotency"};
 constexpr std::array<std::string_view, 7> kListenerFields{
     "address", "protocol", "role", "tls", "auth", "proxy", "limit_headers"};
-constexpr std::array<std::string_view, 5> kProxyFields{"trusted", "client_address",
-                                                       "request_fields", "headers", "cors"};
-constexpr std::array<std::string_view, 3> kRequestFields{"either", "x-original", "x-forwarded"};
-constexpr std::array<std::string_view, 4> kDialects{"x-ratelimit", "draft-10", "github", "none"};
 constexpr std::array<std::string_view, 2> kIdempotencyFields{"keep", "mebibytes"};
 constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
                                                       "password_file"};
@@ -112,87 +109,6 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
                 "auth names no secret: write auth: {token_file: ...}, or of a resp listener auth: "
                 "{password_file: ...}");
   }
-}
-
-void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPrefix>& trusted) {
-  trusted.clear();
-  EachItem(list, "trusted", report, [&](const YamlNode& item) {
-    const auto text = rules::ReadText(item, "trusted", report);
-    const auto prefix = text ? rules::IpPrefix::Parse(*text) : std::nullopt;
-    if (text && !prefix) {
-      report.Fail(item, "`" + *text + "` is no address or block of addresses: write 10.0.0.0/8");
-    } else if (prefix && prefix->HasHostBits()) {
-      report.Fail(item, "`" + *text + "` has bits set behind its length: write " +
-                            std::string(rules::IpPrefix{prefix->network.Masked(prefix->length),
-                                                        prefix->length}
-                                            .Text()
-                                            .view()));
-    } else if (prefix) {
-      trusted.push_back(*prefix);
-    }
-  });
-}
-
-// The attributes that come from header fields.
-void ReadHeaders(const YamlNode& map, Reporter& report, frontend::http::ProxySettings& proxy) {
-  constexpr auto& kTaken = frontend::http::kToldAttributes;
-  if (!map.is_map()) {
-    report.Fail(map, "headers must be a map: headers: {user_id: X-User-Id}");
-    return;
-  }
-  for (std::size_t i = 0; i < map.pair_count(); ++i) {
-    const std::string& attribute = map.key(i).text;
-    const auto field = rules::ReadText(map.value(i), attribute, report);
-    if (std::find(kTaken.begin(), kTaken.end(), attribute) != kTaken.end()) {
-      report.Fail(map.key(i), attribute + " is told of every request: name another attribute");
-    } else if (field && field->empty()) {
-      report.Fail(map.value(i), "the header has no name");
-    } else if (field) {
-      proxy.headers.emplace_back(attribute, *field);
-    }
-  }
-}
-
-void ReadProxy(const YamlNode& node, Reporter& report, frontend::http::ProxySettings& proxy) {
-  EachField(node, "proxy", kProxyFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "trusted") {
-                ReadTrusted(value, report, proxy.forwarding.trusted);
-              } else if (field == "client_address") {
-                const auto name = rules::ReadText(value, field, report);
-                if (name && name->empty()) {
-                  report.Fail(value, "client_address names no header: write X-Forwarded-For");
-                } else if (name) {
-                  proxy.forwarding.header = *name;
-                }
-              } else if (field == "request_fields") {
-                proxy.request_fields = static_cast<frontend::http::RequestFields>(
-                    rules::ReadWord(value, field, kRequestFields, report).value_or(0));
-              } else if (field == "headers") {
-                ReadHeaders(value, report, proxy);
-              } else {
-                EachItem(value, field, report, [&](const YamlNode& item) {
-                  if (const auto origin = rules::ReadText(item, field, report)) {
-                    proxy.cors_origins.push_back(*origin);
-                  }
-                });
-              }
-            });
-}
-
-frontend::http::LimitDialects ReadLimitHeaders(const YamlNode& list, Reporter& report) {
-  frontend::http::LimitDialects dialects{.x_ratelimit = false, .draft_10 = false};
-  EachItem(list, "limit_headers", report, [&](const YamlNode& item) {
-    const auto word = rules::ReadWord(item, "limit_headers", kDialects, report);
-    if (!word) {
-      return;
-    }
-    const std::string_view dialect = kDialects[*word];
-    dialects.x_ratelimit = dialects.x_ratelimit || dialect == "x-ratelimit";
-    dialects.draft_10 = dialects.draft_10 || dialect == "draft-10";
-    dialects.github = dialects.github || dialect == "github";
-  });
-  return dialects;
 }
 
 ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& folder,

@@ -76,8 +76,9 @@ class ProxiesTest(DaemonCase):
         return text.replace("#open ", "") if is_open else text
 
     def run_proxy(self, words, **more):
-        self.proxy = subprocess.Popen(words, cwd=self.root, stdout=subprocess.DEVNULL,
-                                      stderr=open(self.root / "proxy.log", "w"), **more)
+        with open(self.root / "proxy.log", "w") as log:
+            self.proxy = subprocess.Popen(words, cwd=self.root, stdout=subprocess.DEVNULL,
+                                          stderr=log, **more)
         until(self.listens)
 
     def listens(self):

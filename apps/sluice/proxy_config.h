@@ -1,0 +1,19 @@
+#pragma once
+
+#include "frontend/http/limit_headers.h"
+#include "frontend/http/proxy_settings.h"
+#include "rules/findings.h"
+#include "rules/yaml_tree.h"
+
+namespace sluice::app {
+
+// Reads a listener's `proxy`. What it does not name keeps its value; what is wrong is reported with
+// place and remedy.
+void ReadProxy(const rules::YamlNode& node, rules::Reporter& report,
+               frontend::http::ProxySettings& proxy);
+
+// Reads a listener's `limit_headers`: the dialects that it names, and no other.
+[[nodiscard]] frontend::http::LimitDialects ReadLimitHeaders(const rules::YamlNode& list,
+                                                             rules::Reporter& report);
+
+}  // namespace sluice::app
