@@ -246,11 +246,12 @@ TEST_F(ProxyCheckTest, ABrowsersScriptMayReadARefusalWhereItsOriginIsKnown) {
   EXPECT_THAT(Answer("GET /v1/check/http/x", "Origin: https://evil.example\r\n"),
               Not(HasSubstr("Access-Control")));
   const std::string preflight =
-      "X-Forwarded-Method: OPTIONS\r\nAccess-Control-Request-Method: PUT\r\n";
-  EXPECT_THAT(Answer("GET /v1/check/http/x", preflight + "Origin: https://app.example\r\n"),
+      "X-Forwarded-Method: OPTIONS\r\nX-Forwarded-Uri: /x\r\nX-Forwarded-Host: shop.example\r\n"
+      "Access-Control-Request-Method: PUT\r\n";
+  EXPECT_THAT(Answer("GET /v1/check/http", preflight + "Origin: https://app.example\r\n"),
               StartsWith("HTTP/1.1 200 "));
   EXPECT_TRUE(store_.asked.empty());
-  EXPECT_THAT(Answer("GET /v1/check/http/x", preflight + "Origin: https://evil.example\r\n"),
+  EXPECT_THAT(Answer("GET /v1/check/http", preflight + "Origin: https://evil.example\r\n"),
               StartsWith("HTTP/1.1 429 "));
 }
 

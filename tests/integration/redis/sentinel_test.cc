@@ -116,7 +116,9 @@ TEST_F(SentinelTest, APlannedFailoverIsFollowed) {
   Decision decision;
   ASSERT_TRUE(Ask(*redis_, key, std::chrono::seconds(20), decision));
   first_.Run({"WAIT", "1", "5000"});
-  ASSERT_TRUE(SentinelSays("sentinel failover mymaster", "OK"));
+  // It may say NOGOODSLAVE until it has heard of the replica's state.
+  WaitUntil([&] { return SentinelSays("sentinel failover mymaster", "OK"); },
+            "the Sentinel begins a failover");
   const Units last = decision.remaining;
   // Under load all the while.
   while (first_.Run({"ROLE"}).substr(0, 5) != "slave") {
