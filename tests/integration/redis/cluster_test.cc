@@ -38,7 +38,8 @@ class ClusterTest : public ::testing::Test {
     int bus = FreePort();
     RedisServer redis{{"--port", std::to_string(port), "--bind", "127.0.0.1", "--cluster-enabled",
                        "yes", "--cluster-port", std::to_string(bus), "--cluster-node-timeout",
-                       "600", "--repl-diskless-sync-delay", "0", "--cluster-require-full-coverage",
+                       "600", "--repl-diskless-sync-delay", "0",
+                       "--cluster-replica-validity-factor", "0", "--cluster-require-full-coverage",
                        "no"}};
     std::string id = redis.Run({"CLUSTER", "MYID"});
   };
