@@ -43,6 +43,8 @@ class LoopedRedisStore {
       loop_.RunOne();
     }
   }
+  // The next event: for who asks again and again, and may be answered without any.
+  void RunOne() { loop_.RunOne(); }
   void RunUntilUp() {
     RunUntil([this] { return route().up(); });
   }
