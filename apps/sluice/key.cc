@@ -8,7 +8,7 @@
 #include "exit_code.h"
 #include "wire/json_writer.h"
 
-// sluice reset and sluice refund.
+// The verbs on keys of a running daemon: sluice reset, sluice refund, sluice unban.
 namespace sluice::app {
 
 namespace {
@@ -75,6 +75,20 @@ void AddRefund(CLI::App& app, int& exit_code) {
   command->add_option("--rule", options->rule, "Only this rule's key");
   command->add_option("--server", options->server, "The admin listener")->capture_default_str();
   command->callback([options, &exit_code] { exit_code = Ask(*options, "refund", true); });
+}
+
+void AddUnban(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<KeyOptions>();
+  CLI::App* command = app.add_subcommand("unban", "Lift bans of keys on a running daemon");
+  command->footer(
+      "The key of every rule that applies to the attributes.\n"
+      "Exit codes: 0 done, 2 error.\n"
+      "Example: sluice unban ip=192.0.2.7 endpoint=/login");
+  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
+      ->required();
+  command->add_option("--rule", options->rule, "Only this rule's key");
+  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = Ask(*options, "unban", false); });
 }
 
 }  // namespace sluice::app
