@@ -1,7 +1,6 @@
 #include "frontend/grpc/door.h"
 
 #include <utility>
-#include <vector>
 
 namespace sluice::frontend::grpc {
 
@@ -21,47 +20,31 @@ Door::~Door() {
 }
 
 void Door::Accept(std::unique_ptr<net::Transport> transport) {
-  if (draining_) {
+  if (connections_.draining()) {
     transport->Close();
     return;
   }
-  auto connection = std::make_shared<Connection>(*this, std::move(transport));
-  connections_.emplace(connection.get(), connection);
-  connection->Start();
+  connections_.Add(std::make_shared<Connection>(*this, std::move(transport)));
 }
 
 void Door::Drain() {
-  draining_ = true;
-  std::vector<std::shared_ptr<Connection>> all;  // Draining one may forget it.
-  all.reserve(connections_.size());
-  for (const auto& [key, connection] : connections_) {
-    all.push_back(connection);
-  }
-  for (const auto& connection : all) {
-    connection->Drain();
-  }
+  connections_.Drain();
 }
 
 void Door::CloseAll() {
-  while (!connections_.empty()) {
-    connections_.begin()->second->Close();
-  }
+  connections_.CloseAll();
 }
 
 void Door::OnHealthChanged() {
-  std::vector<std::shared_ptr<Connection>> all;  // Telling one may end it.
-  for (const auto& [key, connection] : connections_) {
-    if (connection->has_watches()) {
-      all.push_back(connection);
+  connections_.ForEach([](Connection& connection) {
+    if (connection.has_watches()) {
+      connection.OnHealthChanged();
     }
-  }
-  for (const auto& connection : all) {
-    connection->OnHealthChanged();
-  }
+  });
 }
 
 void Door::Forget(Connection& connection) {
-  connections_.erase(&connection);
+  connections_.Forget(connection);
 }
 
 Duration Door::NextAge() {

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <memory>
 #include <random>
-#include <unordered_map>
 
 #include "envoy/rate_limit_service.h"
 #include "frontend/access_token.h"
+#include "frontend/connection_set.h"
 #include "frontend/grpc/connection.h"
 #include "frontend/grpc/door_settings.h"
 #include "frontend/grpc/exchange.h"
@@ -64,8 +64,7 @@ class Door {
   Pool<CheckExchange> checks_;
   wire::Http2Memory http2_memory_;
   std::minstd_rand random_;  // To spread, not to keep secrets.
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
-  bool draining_ = false;
+  ConnectionSet<Connection> connections_;
 };
 
 }  // namespace sluice::frontend::grpc

@@ -1,7 +1,6 @@
 #include "frontend/http/door.h"
 
 #include <utility>
-#include <vector>
 
 #include "base/coarse_clock.h"
 #include "frontend/http/connection.h"
@@ -24,49 +23,31 @@ Door::~Door() {
 }
 
 void Door::Accept(std::unique_ptr<net::Transport> transport) {
-  if (draining_) {
+  if (connections_.draining()) {
     transport->Close();
     return;
   }
   if (transport->protocol() == "h2") {
     Accept(std::move(transport), {});
   } else {
-    Add(std::make_shared<Connection>(*this, std::move(transport)));
+    connections_.Add(std::make_shared<Connection>(*this, std::move(transport)));
   }
 }
 
 void Door::Accept(std::unique_ptr<net::Transport> transport, std::string_view begun) {
-  Add(std::make_shared<Http2Connection>(*this, std::move(transport), begun));
-}
-
-void Door::Add(const std::shared_ptr<Client>& client) {
-  connections_.emplace(client.get(), client);
-  client->Start();
-  if (draining_ && connections_.contains(client.get())) {
-    client->Drain();
-  }
+  connections_.Add(std::make_shared<Http2Connection>(*this, std::move(transport), begun));
 }
 
 void Door::Drain() {
-  draining_ = true;
-  std::vector<std::shared_ptr<Client>> all;  // Draining one may forget it.
-  all.reserve(connections_.size());
-  for (const auto& [key, connection] : connections_) {
-    all.push_back(connection);
-  }
-  for (const auto& connection : all) {
-    connection->Drain();
-  }
+  connections_.Drain();
 }
 
 void Door::CloseAll() {
-  while (!connections_.empty()) {
-    connections_.begin()->second->Close();
-  }
+  connections_.CloseAll();
 }
 
 void Door::Forget(Client& client) {
-  connections_.erase(&client);
+  connections_.Forget(client);
 }
 
 std::string_view Door::DateNow() {

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/clock.h"
+#include "frontend/connection_set.h"
 #include "frontend/http/client.h"
 #include "frontend/http/door_settings.h"
 #include "frontend/http/exchange_pool.h"
@@ -50,7 +50,6 @@ class Door {
 
   // Goes on with a connection that began with HTTP/2's preface.
   void Accept(std::unique_ptr<net::Transport> transport, std::string_view begun);
-  void Add(const std::shared_ptr<Client>& client);
   void Forget(Client& client);
   // An answer's Date: the clock is read once per tick of the kernel's, which is some 4 ms.
   [[nodiscard]] std::string_view DateNow();
@@ -62,11 +61,10 @@ class Door {
   Router router_;
   ExchangePool pool_;
   wire::Http2Memory http2_memory_;
-  std::unordered_map<Client*, std::shared_ptr<Client>> connections_;
+  ConnectionSet<Client> connections_;
   wire::DateText date_;
   std::string_view date_now_;  // date_'s text at date_tick_.
   net::SteadyTime date_tick_;
-  bool draining_ = false;
 };
 
 }  // namespace sluice::frontend::http

@@ -1,7 +1,6 @@
 #include "frontend/resp/door.h"
 
 #include <utility>
-#include <vector>
 
 namespace sluice::frontend::resp {
 
@@ -19,37 +18,25 @@ Door::~Door() {
 }
 
 void Door::Accept(std::unique_ptr<net::Transport> transport) {
-  if (draining_) {
+  if (connections_.draining()) {
     transport->Close();
     return;
   }
   // Only distinct, so relaxed order does.
   const std::uint64_t id = last_client_.fetch_add(1, std::memory_order_relaxed) + 1;
-  auto connection = std::make_shared<Connection>(*this, std::move(transport), id);
-  connections_.emplace(connection.get(), connection);
-  connection->Start();
+  connections_.Add(std::make_shared<Connection>(*this, std::move(transport), id));
 }
 
 void Door::Drain() {
-  draining_ = true;
-  std::vector<std::shared_ptr<Connection>> all;  // Draining one may forget it.
-  all.reserve(connections_.size());
-  for (const auto& [key, connection] : connections_) {
-    all.push_back(connection);
-  }
-  for (const auto& connection : all) {
-    connection->Drain();
-  }
+  connections_.Drain();
 }
 
 void Door::CloseAll() {
-  while (!connections_.empty()) {
-    connections_.begin()->second->Close();
-  }
+  connections_.CloseAll();
 }
 
 void Door::Forget(Connection& connection) {
-  connections_.erase(&connection);
+  connections_.Forget(connection);
 }
 
 }  // namespace sluice::frontend::resp

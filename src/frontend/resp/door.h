@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 
 #include "base/clock.h"
+#include "frontend/connection_set.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/door_settings.h"
 #include "frontend/resp/exchange.h"
@@ -61,8 +61,7 @@ class Door {
   Pool<ThrottleExchange> throttles_;
   Pool<VerdictExchange> verdicts_;
   Pool<OperatorExchange> operations_;
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
-  bool draining_ = false;
+  ConnectionSet<Connection> connections_;
 };
 
 }  // namespace sluice::frontend::resp

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace sluice::frontend {
+
+// A door's connections, each there until it forgets itself. `Connection` has Start(), Drain() and
+// Close(), of which any may end it. One thread.
+template <class Connection>
+class ConnectionSet {
+ public:
+  // Starts it, and drains it if the door drains by now.
+  void Add(const std::shared_ptr<Connection>& connection) {
+    connections_.emplace(connection.get(), connection);
+    connection->Start();
+    if (draining_ && connections_.contains(connection.get())) {
+      connection->Drain();
+    }
+  }
+  void Forget(Connection& connection) { connections_.erase(&connection); }
+
+  // What `use` does to one may end it, or others.
+  template <class Use>
+  void ForEach(Use use) {
+    std::vector<std::shared_ptr<Connection>> all;
+    all.reserve(connections_.size());
+    for (const auto& [key, connection] : connections_) {
+      all.push_back(connection);
+    }
+    for (const auto& connection : all) {
+      use(*connection);
+    }
+  }
+  void Drain() {
+    draining_ = true;
+    ForEach([](Connection& connection) { connection.Drain(); });
+  }
+  void CloseAll() {
+    while (!connections_.empty()) {
+      connections_.begin()->second->Close();
+    }
+  }
+
+  [[nodiscard]] bool draining() const { return draining_; }
+  [[nodiscard]] std::size_t size() const { return connections_.size(); }
+
+ private:
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  bool draining_ = false;
+};
+
+}  // namespace sluice::frontend
