@@ -39,13 +39,13 @@ TableNow At(std::int64_t ns) {
 class Ring {
  public:
   template <class F>
-  void ForEach(F&& f) const {
+  void ForEach(F f) const {
     for (std::size_t i = first_; i != next_ && f(at_[i % kSize]); ++i) {
     }
   }
 
   template <class F>
-  void ForEachNewestFirst(F&& f) const {
+  void ForEachNewestFirst(F f) const {
     for (std::size_t i = next_; i != first_ && f(at_[(i - 1) % kSize]); --i) {
     }
   }
@@ -73,7 +73,7 @@ template <class Algo>
 void DecideOn(benchmark::State& run, const Quota& quota) {
   typename Algo::State state{};
   std::int64_t now = kStart;
-  for (auto unused : run) {
+  for ([[maybe_unused]] auto _ : run) {
     now += kGap;
     const auto outcome = Algo::Check(quota, state, At(now), Cost{1});
     state = outcome.decision.allowed ? outcome.on_allow : outcome.on_deny;
@@ -86,7 +86,7 @@ void DecideOnList(benchmark::State& run, const Quota& quota) {
   typename Algo::State state{};
   Ring ring;
   std::int64_t now = kStart;
-  for (auto unused : run) {
+  for ([[maybe_unused]] auto _ : run) {
     now += kGap;
     const auto outcome = Algo::Check(quota, state, ring, At(now), Cost{1});
     if (outcome.decision.allowed) {
@@ -115,7 +115,7 @@ void GcraDenied(benchmark::State& run) {
   const Quota quota = HundredAMinute(Algorithm::kGcra);
   using Gate = Bucket<TableTimeline>;
   const Gate::State full = Gate::Check(quota, {}, At(kStart), Cost{100}).on_allow;
-  for (auto unused : run) {
+  for ([[maybe_unused]] auto _ : run) {
     benchmark::DoNotOptimize(Gate::Check(quota, full, At(kStart + 1), Cost{1}).decision);
   }
 }
@@ -135,7 +135,7 @@ void FixedWindowMonthInBerlin(benchmark::State& run) {
   Quota quota = HundredAMinute(Algorithm::kFixedWindow);
   quota.calendar = calendar->get();
   // A fresh key each time, so that the calendar is asked each time.
-  for (auto unused : run) {
+  for ([[maybe_unused]] auto _ : run) {
     benchmark::DoNotOptimize(
         FixedWindow<TableTimeline>::Check(quota, {}, At(kStart), Cost{1}).decision);
   }

@@ -99,7 +99,7 @@ void Door(benchmark::State& state) {
   }
   const std::int64_t before = support::AllocationsOfThisThread();
   std::size_t at = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     wire.TakeTurn(turns[at++ % kTurns]);
   }
   Report(state, state.range(0), support::AllocationsOfThisThread() - before);
@@ -112,7 +112,7 @@ void Parse(benchmark::State& state) {
   while (parser.Next() == wire::Http1Parser::Event::kRequest) {
   }
   const std::int64_t before = support::AllocationsOfThisThread();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     parser.Append(turns[0]);
     while (parser.Next() == wire::Http1Parser::Event::kRequest) {
     }
@@ -126,7 +126,7 @@ void Json(benchmark::State& state) {
   const std::string_view body = std::string_view(request).substr(request.find('{'));
   (void)json.Parse(body);
   const std::int64_t before = support::AllocationsOfThisThread();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(json.Parse(body).has_value());
   }
   Report(state, 1, support::AllocationsOfThisThread() - before);
@@ -141,7 +141,7 @@ void Match(benchmark::State& state) {
   const rules::ModeOverrides modes;
   (void)set->Match(attributes, Cost{1}, modes, matches);
   const std::int64_t before = support::AllocationsOfThisThread();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(set->Match(attributes, Cost{1}, modes, matches).has_value());
   }
   Report(state, 1, support::AllocationsOfThisThread() - before);

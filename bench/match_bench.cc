@@ -57,7 +57,7 @@ void Match(benchmark::State& state, const std::string& kind) {
   const auto set = RulesOf(kind, state.range(0));
   Matches matches;
   const ModeOverrides modes;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(set->Match(kRequest, Cost{1}, modes, matches).has_value());
   }
   if (matches.applied().size() != 1) {

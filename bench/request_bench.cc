@@ -49,7 +49,7 @@ void BmRequest(benchmark::State& state) {
   call.answers = {answers.data(), count};
   const std::array<store::CheckCall*, 1> batch{&call};
   std::size_t next = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     part.value = users[next];
     next = next + 1 == kUsers ? 0 : next + 1;
     table->CheckMany(batch);

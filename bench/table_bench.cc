@@ -196,7 +196,7 @@ void BmTable(benchmark::State& state) {
     (void)table->Sweep();  // Takes a lease, and no hold.
   }
   const std::int64_t allocated = support::AllocationsOfThisThread();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (std::size_t done = 0; done < kBatch; done += n) {
       calls.Ask(*table, load, next, n);
       for (std::size_t i = 0; i < n && algorithm == Algorithm::kConcurrency; ++i) {
@@ -254,7 +254,7 @@ void BmMap(benchmark::State& state) {
   const core::Quota quota = QuotaOf(Algorithm::kGcra);
   std::size_t next = static_cast<std::size_t>(state.thread_index()) * 7919;
   std::string text;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const base::ClockReading reading = kClock.Read();  // Once per 32, as the table's batch.
     const TableNow now{.line = TableInstant(reading.boot), .wall = reading.wall};
     for (std::size_t i = 0; i < kBatch; ++i) {

@@ -64,7 +64,7 @@ class Key {
 class Entries {
  public:
   template <class F>
-  void ForEach(F&& f) const {
+  void ForEach(F f) const {
     for (const Entry& entry : entries_) {
       if (!f(entry)) {
         return;
@@ -73,7 +73,7 @@ class Entries {
   }
 
   template <class F>
-  void ForEachNewestFirst(F&& f) const {
+  void ForEachNewestFirst(F f) const {
     for (const Entry& entry : entries_ | std::views::reverse) {
       if (!f(entry)) {
         return;
