@@ -14,8 +14,8 @@ trap '[[ -z $pid ]] || kill "$pid" 2>/dev/null || true
       rm -rf "$work"' EXIT
 ticks=$(getconf CLK_TCK)
 
-mkdir "$work/config"
-cat >"$work/config/config.yaml" <<'YAML'
+mkdir -p "$work/ratelimit/config"
+cat >"$work/ratelimit/config/config.yaml" <<'YAML'
 domain: bench
 descriptors:
   - key: remote_address
@@ -26,13 +26,12 @@ descriptors:
         rate_limit: {unit: minute, requests_per_unit: 4000000000}
 YAML
 cat >"$work/sluice.yaml" <<YAML
-listeners:
-  - {address: 127.0.0.1:0, protocol: grpc}
-envoy: {directory: config}
 table: {path: $work/table, keys: 100000, snapshot_interval: off}
 loops: 1
 YAML
-"$sluice" serve --config "$work/sluice.yaml" >"$work/out" 2>"$work/err" &
+HOST=127.0.0.1 PORT=0 GRPC_HOST=127.0.0.1 GRPC_PORT=0 DEBUG_PORT=0 LOG_LEVEL=warn \
+  RUNTIME_ROOT=$work RUNTIME_SUBDIRECTORY=ratelimit \
+  "$sluice" serve --envoy --config "$work/sluice.yaml" >"$work/out" 2>"$work/err" &
 pid=$!
 for _ in $(seq 100); do
   grep -q '^Try' "$work/out" && break

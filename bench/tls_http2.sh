@@ -33,7 +33,6 @@ local depth, close = tonumber(os.getenv("DEPTH")), os.getenv("CLOSE")
 function init(args)
   local headers = {["Content-Type"] = "application/json"}
   if close then headers["Connection"] = "close" end
-  wrk.init(args)
   local one = wrk.format("POST", "/v1/ratelimit/check", headers, [[$body]])
   all = string.rep(one, depth)
 end
