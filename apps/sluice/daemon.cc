@@ -39,7 +39,7 @@ namespace sluice::app {
 namespace {
 
 std::string ModesFile(const DaemonConfig& config) {
-  const std::string folder = StateFolder(config);
+  const std::string folder = ApiFolder(config);
   return folder.empty() ? "" : folder + "/modes.json";
 }
 

@@ -67,7 +67,7 @@ struct DaemonConfig {
   TableConfig table;
   std::optional<RedisConfig> redis;     // None: the table is the store.
   std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.
-  std::string api_folder;               // "": see StateFolder().
+  std::string api_folder;               // "": see ApiFolder().
   std::optional<EtcdConfig> etcd{};
   rules::SourceText own_rules;           // This file, for its `rules` and `attributes`.
   std::size_t loops = 0;                 // 0: one per core.

@@ -1,7 +1,6 @@
 #include "open_table.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -9,44 +8,20 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include "net/listener.h"
+#include "state_folder.h"
 
 namespace sluice::app {
 
 namespace {
 
 std::string DefaultPath(const DaemonConfig& config) {
-  for (const ListenerConfig& listener : config.listeners) {
-    const auto endpoint = net::ParseAddress(listener.address);
-    if (listener.role == frontend::http::Role::kCheck && endpoint && endpoint->port() != 0) {
-      return fmt::format("/dev/shm/sluice-{}-{}.table", ::getuid(), endpoint->port());
-    }
-  }
-  return "";
-}
-
-// Where state outlives a reboot: what systemd made for us, or the place of this user's state.
-std::string DefaultSnapshotFolder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread.
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (const std::string folders = variable("STATE_DIRECTORY"); !folders.empty()) {
-    return folders.substr(0, folders.find(':'));
-  }
-  if (::geteuid() == 0) {
-    return "/var/lib/sluice";
-  }
-  if (const std::string state = variable("XDG_STATE_HOME"); !state.empty()) {
-    return state + "/sluice";
-  }
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.local/state/sluice";
+  const std::string port = FirstCheckPort(config);
+  return port.empty() ? "" : fmt::format("/dev/shm/sluice-{}-{}.table", ::getuid(), port);
 }
 
 // Tables of one folder have names of their own: "dev-shm-sluice-0-8080.table.snapshot".
 std::string SnapshotPath(const TableConfig& config, const std::string& table_path) {
-  const std::string folder = config.snapshots.empty() ? DefaultSnapshotFolder() : config.snapshots;
+  const std::string folder = config.snapshots.empty() ? StateHome() : config.snapshots;
   if (table_path.empty() || folder.empty() || config.snapshot_interval <= Duration::zero()) {
     return "";
   }

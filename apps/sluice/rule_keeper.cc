@@ -23,13 +23,13 @@ constexpr std::chrono::milliseconds kSettle{50};
 
 // The API's folder within the state folder; "" for none.
 std::string RulesFolder(const DaemonConfig& config) {
-  const std::string folder = StateFolder(config);
+  const std::string folder = ApiFolder(config);
   return folder.empty() ? "" : folder + "/rules";
 }
 
 // Of etcd's rules; "" for none.
 std::string CopyFile(const DaemonConfig& config) {
-  const std::string folder = StateFolder(config);
+  const std::string folder = ApiFolder(config);
   return folder.empty() ? "" : folder + "/etcd.json";
 }
 

@@ -29,7 +29,7 @@ namespace sluice::app {
 // it. One thread: the loop's.
 class RuleKeeper final : public frontend::http::RuleBook {
  public:
-  // All outlive it. The API's rules are kept in StateFolder(config). Errors: the kernel gives no
+  // All outlive it. The API's rules are kept in ApiFolder(config). Errors: the kernel gives no
   // inotify descriptor.
   [[nodiscard]] static Result<std::unique_ptr<RuleKeeper>> Create(net::EventLoop& loop,
                                                                   service::LimiterService& service,

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include <unistd.h>
+
 #include "net/listener.h"
 
 namespace sluice::app {
@@ -16,6 +18,8 @@ std::string_view Environment(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
+}  // namespace
+
 std::string FirstCheckPort(const DaemonConfig& config) {
   for (const ListenerConfig& listener : config.listeners) {
     const auto endpoint = net::ParseAddress(listener.address);
@@ -26,23 +30,32 @@ std::string FirstCheckPort(const DaemonConfig& config) {
   return "";
 }
 
-}  // namespace
-
-std::string StateFolder(const DaemonConfig& config) {
-  if (!config.api_folder.empty()) {
-    return config.api_folder;
-  }
+std::string StateHome() {
   if (const std::string_view folders = Environment("STATE_DIRECTORY"); !folders.empty()) {
     return std::string(folders.substr(0, folders.find(':')));
   }
-  const std::string port = FirstCheckPort(config);
+  if (::geteuid() == 0) {
+    return "/var/lib/sluice";
+  }
   std::filesystem::path state = Environment("XDG_STATE_HOME");
   if (state.empty()) {
     const std::string_view home = Environment("HOME");
     state = home.empty() ? "" : std::filesystem::path(home) / ".local" / "state";
   }
   // A relative path here would depend on where the daemon was started from.
-  return port.empty() || !state.is_absolute() ? "" : (state / "sluice" / port).string();
+  return state.is_absolute() ? (state / "sluice").string() : "";
+}
+
+std::string ApiFolder(const DaemonConfig& config) {
+  if (!config.api_folder.empty()) {
+    return config.api_folder;
+  }
+  const std::string home = StateHome();
+  if (home.empty() || !Environment("STATE_DIRECTORY").empty()) {  // This service's alone.
+    return home;
+  }
+  const std::string port = FirstCheckPort(config);
+  return port.empty() ? "" : home + "/" + port;
 }
 
 }  // namespace sluice::app

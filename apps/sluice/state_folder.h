@@ -6,11 +6,19 @@
 
 namespace sluice::app {
 
+// What a daemon's files are named for where nobody named them: the port of the first check
+// listener. "" where every port is 0, as there is no name to find them by at the next start.
+[[nodiscard]] std::string FirstCheckPort(const DaemonConfig& config);
+
+// Where state outlives a reboot, and the table's snapshots are unless told otherwise: systemd's
+// $STATE_DIRECTORY; else /var/lib/sluice for root; else $XDG_STATE_HOME/sluice
+// (~/.local/state/sluice). "" where none of these is there. Makes no folder.
+[[nodiscard]] std::string StateHome();
+
 // Where what operators do over the API is kept: `rules/<id>.json` and `modes.json` in it. What
-// `rule_sources: [{api: {dir}}]` names; else systemd's $STATE_DIRECTORY; else
-// $XDG_STATE_HOME/sluice/PORT (~/.local/state/sluice/PORT), named for the first check listener, so
-// that the next start finds it. "" where none of these is there, as where every port is 0: then
-// nothing is kept beyond the process. Makes no folder.
-[[nodiscard]] std::string StateFolder(const DaemonConfig& config);
+// `rule_sources: [{api: {dir}}]` names; else StateHome(), and in it, unless systemd made it for
+// this service, a folder named by FirstCheckPort(). "" where none of these is there: then nothing
+// is kept beyond the process. Makes no folder.
+[[nodiscard]] std::string ApiFolder(const DaemonConfig& config);
 
 }  // namespace sluice::app
