@@ -43,6 +43,7 @@ class Daemon:
         self.root = root
         with open(root / "log", "a") as log:
             self.process = subprocess.Popen([SLUICE, "serve", "--config", "sluice.yaml"], cwd=root,
+                                            env={**os.environ, "STATE_DIRECTORY": str(root)},
                                             stdout=subprocess.PIPE, stderr=log, text=True)
         greeting = ""
         for line in self.process.stdout:
