@@ -1,5 +1,4 @@
 #include <array>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <random>
@@ -12,6 +11,7 @@
 #include "core/wide.h"
 #include "store/table.h"
 #include "support/redis_store_fixture.h"
+#include "support/soak.h"
 #include "support/store_calls.h"
 
 namespace sluice::redis {
@@ -49,11 +49,6 @@ std::string TextOf(const store::CheckAnswer& answer) {
          " charged " + std::to_string(answer.charged) + " hold " +
          std::to_string(answer.hold != 0) + " error " +
          std::to_string(static_cast<int>(answer.error));
-}
-
-std::size_t Steps() {
-  const char* soak = std::getenv("SLUICE_SOAK");
-  return 2000 * static_cast<std::size_t>(soak == nullptr ? 1 : std::max(1, std::atoi(soak)));
 }
 
 // The table and Redis, asked the same at the same time: random requests of one to three checks on
@@ -286,7 +281,7 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
 };
 
 TEST_P(DifferenceTest, TheTableAndRedisAnswerTheSame) {
-  const std::size_t steps = Steps();
+  const std::size_t steps = 2000 * support::SoakFactor();
   for (std::size_t step = 0; step < steps; ++step) {
     if (step % 300 == 0) {
       Forget();

@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Names, BucketProperty,
                          [](const auto& name) { return std::string(NameOf(name.param)); });
 
 TEST_P(BucketProperty, AgreesWithExactFractions) {
-  for (std::uint64_t seed = 0; seed < kHistories * SoakFactor(); ++seed) {
+  for (std::uint64_t seed = 0; seed < kHistories * support::SoakFactor(); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Quota quota = DrawQuota(random, GetParam());
@@ -126,7 +126,7 @@ TEST_P(BucketProperty, AgreesWithExactFractions) {
 }
 
 TEST(GcraProperty, AgreesWithTheTheoreticalArrivalTime) {
-  for (std::uint64_t seed = 0; seed < kHistories * SoakFactor(); ++seed) {
+  for (std::uint64_t seed = 0; seed < kHistories * support::SoakFactor(); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Duel<BucketKey, ArrivalTimeOracle> duel(random, DrawQuota(random, Algorithm::kGcra), false);

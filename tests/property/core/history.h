@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "sluice/time.h"
 
 #include "core/quota.h"
+#include "support/soak.h"
 
 // Random histories of one key, judged by the code and by a plain oracle side by side.
 //
@@ -36,13 +36,6 @@ inline std::int64_t Draw(Random& random, std::int64_t low, std::int64_t high) {
 
 inline bool OneIn(Random& random, std::int64_t n) {
   return Draw(random, 1, n) == 1;
-}
-
-// SLUICE_SOAK=n makes the search n times as long.
-inline std::uint64_t SoakFactor() {
-  const char* text = std::getenv("SLUICE_SOAK");
-  const unsigned long long factor = text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
-  return factor == 0 ? 1 : factor;
 }
 
 inline constexpr std::uint64_t kStepsPerHistory = 1'000;

@@ -17,7 +17,7 @@ namespace {
 
 template <class TableKey, class StoreKey>
 void ExpectAlike(Algorithm algorithm) {
-  for (std::uint64_t seed = 0; seed < kHistories * SoakFactor() / 4 + 1; ++seed) {
+  for (std::uint64_t seed = 0; seed < kHistories * support::SoakFactor() / 4 + 1; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     TableKey table(DrawQuota(random, algorithm));

@@ -25,7 +25,7 @@ struct Admission {
 
 // Takes `units` off the newest of those that `counts` accepts.
 template <class F>
-void TakeBack(std::vector<Admission>& log, Units units, F&& counts) {
+void TakeBack(std::vector<Admission>& log, Units units, F counts) {
   for (auto it = log.rbegin(); it != log.rend() && units > 0; ++it) {
     if (counts(*it)) {
       const Units take = std::min(units, it->units);
@@ -174,8 +174,8 @@ class FixedOracle {
 };
 
 template <class Driver, class Oracle, class F>
-void Play(Algorithm algorithm, F&& bounds) {
-  for (std::uint64_t seed = 0; seed < kHistories * SoakFactor(); ++seed) {
+void Play(Algorithm algorithm, F bounds) {
+  for (std::uint64_t seed = 0; seed < kHistories * support::SoakFactor(); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Quota quota = DrawQuota(random, algorithm);

@@ -1,6 +1,5 @@
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "store/table.h"
 #include "support/manual_clock.h"
+#include "support/soak.h"
 #include "support/store_calls.h"
 
 // A table that is far too small for the random keys that come: fifty thousand in an everyday run,
@@ -27,8 +27,7 @@ class FloodProperty : public ::testing::TestWithParam<WhenFull> {};
 // Two threads flood; a third uses a hot key, more often than its quota allows. It gets its quota
 // to the unit, the flood gets what the policy says, and each that got no room is counted.
 TEST_P(FloodProperty, RandomKeysLeaveAHotKeyExact) {
-  const char* soak = std::getenv("SLUICE_SOAK");  // NOLINT(concurrency-mt-unsafe)
-  const int flood_keys = soak == nullptr ? 50'000 : 1'000'000;
+  const int flood_keys = support::SoakFactor() == 1 ? 50'000 : 1'000'000;
   constexpr std::uint64_t kRoom = 10'000;
   const support::ManualClock clock;
   const auto table = std::move(*Table::Create(

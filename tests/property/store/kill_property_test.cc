@@ -20,6 +20,7 @@
 
 #include "store/table.h"
 #include "support/manual_clock.h"
+#include "support/soak.h"
 #include "support/store_calls.h"
 
 // A process decides on several threads as fast as it can and is killed at a random instant, its
@@ -48,6 +49,10 @@ constexpr int kHoldsKept = 48;
 constexpr int kBanned = 6;    // Keys of each thread that it bans and lifts the ban of.
 constexpr int kSettled = 20;  // Charges that each thread settles in an epoch: each leaves a mark.
 constexpr Duration kWindow = std::chrono::hours(1);
+constexpr std::size_t kBlocks = 20'000;
+// A process asks no more than this before it is killed, however late the kill comes: the logs of
+// an epoch must fit in half of the blocks, for a table that is full may forget what it answered.
+constexpr std::int64_t kMostRequests = 5'000;
 
 core::Quota QuotaOf(Algorithm algorithm, Units limit) {
   core::Quota quota;
@@ -127,7 +132,7 @@ class KillProperty : public ::testing::Test {
   std::unique_ptr<Table> Open() {
     auto table = Table::Create({.path = path_,
                                 .keys = 500,
-                                .blocks = 20'000,
+                                .blocks = kBlocks,
                                 .huge_pages = false,
                                 .snapshot = SnapshotPath()},
                                ledger_->clock);
@@ -284,11 +289,16 @@ class KillProperty : public ::testing::Test {
 
   [[noreturn]] void Hammer(unsigned seed) {
     const std::unique_ptr<Table> table = Open();
+    const std::int64_t enough = ledger_->requests + kMostRequests;
     std::vector<std::thread> threads;
     for (int thread = 0; thread < kThreads; ++thread) {
-      threads.emplace_back([this, thread, seed, &table] {
+      threads.emplace_back([this, thread, seed, enough, &table] {
         std::mt19937 random(seed * kThreads + static_cast<unsigned>(thread));
         for (;;) {
+          if (ledger_->requests >= enough) {
+            sched_yield();
+            continue;
+          }
           ledger_->clock.Advance(Duration(1));
           const Units cost = 1 + static_cast<Units>(random() % 3);
           switch (random() % 6) {
@@ -345,6 +355,7 @@ class KillProperty : public ::testing::Test {
   }
 
   void ExpectWhole(Table& table) {
+    ASSERT_LT(table.Stats().blocks_in_use, kBlocks / 2) << "the test itself runs out of blocks";
     for (int group = 0; group < kGroups; ++group) {
       Account& account = ledger_->groups[group];
       const Units used = Used(table, GroupKey(group), kAlgorithms[0], kWide);
@@ -449,7 +460,7 @@ class KillProperty : public ::testing::Test {
     }
     const auto copy = Table::Create({.path = "",
                                      .keys = 500,
-                                     .blocks = 20'000,
+                                     .blocks = kBlocks,
                                      .huge_pages = false,
                                      .snapshot = SnapshotPath()},
                                     ledger_->clock);
@@ -506,11 +517,10 @@ class KillProperty : public ::testing::Test {
 };
 
 TEST_F(KillProperty, AProcessKilledAtAnyInstantLosesNothingItAnswered) {
-  const char* soak = std::getenv("SLUICE_SOAK");  // NOLINT(concurrency-mt-unsafe)
-  const int epochs = 4 * (soak == nullptr ? 1 : std::max(1, std::atoi(soak)));
+  const std::uint64_t epochs = 4 * support::SoakFactor();
   std::mt19937 random(static_cast<unsigned>(epochs));
   int undone = 0;
-  for (int epoch = 0; epoch < epochs && !HasFailure(); ++epoch) {
+  for (std::uint64_t epoch = 0; epoch < epochs && !HasFailure(); ++epoch) {
     for (int i = 0; i < kKillsAnEpoch && !HasFailure(); ++i) {
       SCOPED_TRACE("kill " + std::to_string(i) + " of epoch " + std::to_string(epoch));
       ASSERT_NO_FATAL_FAILURE(KillOnce(random));

@@ -13,6 +13,7 @@
 #include "property/store/plain_table.h"
 #include "store/table.h"
 #include "support/manual_clock.h"
+#include "support/soak.h"
 #include "support/store_calls.h"
 
 namespace sluice::store {
@@ -220,7 +221,8 @@ class History {
 };
 
 TEST(TableProperty, IsAPlainMapThatForgetsNothing) {
-  for (std::uint64_t seed = 1; seed <= kHistories * core::SoakFactor() && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= kHistories * support::SoakFactor() && !HasFailure();
+       ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     History(seed).Run();
   }

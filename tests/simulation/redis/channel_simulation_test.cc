@@ -1,17 +1,15 @@
-#include <algorithm>
-#include <cstdlib>
+#include <cstdint>
 
 #include <gtest/gtest.h>
 
 #include "simulation/redis/world.h"
+#include "support/soak.h"
 
 namespace sluice::redis {
 namespace {
 
-// More with SLUICE_SOAK=n.
 std::uint64_t Seeds() {
-  const char* soak = std::getenv("SLUICE_SOAK");
-  return 100 * static_cast<std::uint64_t>(soak == nullptr ? 1 : std::max(1, std::atoi(soak)));
+  return 100 * support::SoakFactor();
 }
 
 TEST(ChannelSimulation, NothingIsAdmittedTwiceLostOrLateWhateverHappens) {
