@@ -5,27 +5,27 @@
 #include <unordered_map>
 #include <vector>
 
+#include "frontend/conversation.h"
+
 namespace sluice::frontend {
 
-// A door's connections, each there until it forgets itself. `Connection` has Start(), Drain() and
-// Close(), of which any may end it. One thread.
-template <class Connection>
+// A door's connections, each there until it ends. One thread.
 class ConnectionSet {
  public:
   // Starts it, and drains it if the door drains by now.
-  void Add(const std::shared_ptr<Connection>& connection) {
+  void Add(const std::shared_ptr<Conversation>& connection) {
     connections_.emplace(connection.get(), connection);
     connection->Start();
     if (draining_ && connections_.contains(connection.get())) {
       connection->Drain();
     }
   }
-  void Forget(Connection& connection) { connections_.erase(&connection); }
+  void Forget(Conversation& connection) { connections_.erase(&connection); }
 
   // What `use` does to one may end it, or others.
   template <class Use>
   void ForEach(Use use) {
-    std::vector<std::shared_ptr<Connection>> all;
+    std::vector<std::shared_ptr<Conversation>> all;
     all.reserve(connections_.size());
     for (const auto& [key, connection] : connections_) {
       all.push_back(connection);
@@ -36,7 +36,7 @@ class ConnectionSet {
   }
   void Drain() {
     draining_ = true;
-    ForEach([](Connection& connection) { connection.Drain(); });
+    ForEach([](Conversation& connection) { connection.Drain(); });
   }
   void CloseAll() {
     while (!connections_.empty()) {
@@ -48,7 +48,7 @@ class ConnectionSet {
   [[nodiscard]] std::size_t size() const { return connections_.size(); }
 
  private:
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::unordered_map<Conversation*, std::shared_ptr<Conversation>> connections_;
   bool draining_ = false;
 };
 

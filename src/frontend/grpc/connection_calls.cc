@@ -5,15 +5,14 @@
 #include "frontend/grpc/door.h"
 #include "wire/grpc_message.h"
 
-// What becomes of a connection's calls: from a stream's header to its trailers. When it reads,
-// writes and ends is in connection.cc.
+// A call from its stream's header to its trailers; when calls are asked and ended is in
+// connection.cc.
 namespace sluice::frontend::grpc {
 
 namespace {
 
 using wire::GrpcCode;
 
-constexpr std::size_t kKeptBytes = 16 * 1024;
 constexpr std::size_t kMostStatusText = 1024;
 constexpr wire::HttpField kContentType{"content-type", "application/grpc"};
 // What clients may compress with (grpc-accept-encoding); answers are not compressed.
@@ -22,24 +21,15 @@ constexpr wire::HttpField kAcceptEncoding{"grpc-accept-encoding", "identity,gzip
 }  // namespace
 
 Connection::Call& Connection::TakeCall(wire::Http2Stream& stream) {
-  if (free_.empty()) {
-    all_.push_back(std::make_unique<Call>());
-    free_.push_back(all_.back().get());
-  }
-  Call& call = *free_.back();
-  free_.pop_back();
-  call.stream = &stream;
+  Call& call = calls_.Take();
+  OnBegun(call, stream);
   call.exchange = nullptr;
   call.method = Method::kUnknown;
-  call.body.clear();
   call.encoding.clear();
-  call.since = now_;
   call.deadline = net::SteadyTime::max();
   call.ended = false;
   call.told = wire::ServingStatus::kUnknown;
   call.watched = Watched::kUnknown;
-  stream.context = &call;
-  coming_.push_back(call);
   return call;
 }
 
@@ -89,20 +79,20 @@ Status Connection::ReadHeader(Call& call, const wire::Http1Request& header) {
     if (!read) {
       return {GrpcCode::kInternal, "malformed grpc-timeout"};
     }
-    call.deadline = now_ + *read;
+    call.deadline = now() + *read;
   }
   return {};
 }
 
 void Connection::OnBody(wire::Http2Stream& stream, std::string_view bytes) noexcept {
-  Call& call = *static_cast<Call*>(stream.context);
+  Call& call = CallOf(stream);
   if (call.ended) {
-    session_.Consume(stream, bytes.size());
+    session().Consume(stream, bytes.size());
     return;
   }
   // What is kept counts against the connection's window until the call is run.
   if (call.body.size() + bytes.size() > door_.settings_.message_bytes + wire::kGrpcPrefixBytes) {
-    session_.Consume(stream, bytes.size());
+    session().Consume(stream, bytes.size());
     Refuse(call, {GrpcCode::kResourceExhausted, "the message is too large"});
     return;
   }
@@ -110,25 +100,20 @@ void Connection::OnBody(wire::Http2Stream& stream, std::string_view bytes) noexc
 }
 
 void Connection::OnEnd(wire::Http2Stream& stream) noexcept {
-  Call& call = *static_cast<Call*>(stream.context);
+  Call& call = CallOf(stream);
   if (!call.ended) {
     Run(call);
   }
 }
 
 void Connection::OnClosed(wire::Http2Stream& stream) noexcept {
-  Call& call = *static_cast<Call*>(stream.context);
+  Call& call = CallOf(stream);
   if (Exchange* const exchange = std::exchange(call.exchange, nullptr)) {
     std::erase(ready_, exchange);
     exchange->Abandon();
   }
-  call.unlink();
-  call.stream = nullptr;
-  if (call.body.capacity() > kKeptBytes) {
-    call.body = std::string();
-  }
-  free_.push_back(&call);
-  idle_since_ = now_;
+  OnGone(call);
+  calls_.Return(call);
 }
 
 // The call is whole.
@@ -139,7 +124,7 @@ void Connection::Run(Call& call) {
     Refuse(call, {message.code, message.problem});
     return;
   }
-  if (now_ >= call.deadline) {
+  if (now() >= call.deadline) {
     Refuse(call, {GrpcCode::kDeadlineExceeded, "the deadline passed before the call was whole"});
     return;
   }
@@ -153,7 +138,7 @@ void Connection::Run(Call& call) {
   }
   DropBody(call);
   call.exchange->owner_context = &call;
-  asked_.splice(asked_.end(), coming_, coming_.iterator_to(call));
+  OnWhole(call);
 }
 
 // Takes an exchange for the call, to be asked with all others of this turn.
@@ -198,7 +183,8 @@ void Connection::RunHealth(Call& call, std::string_view message) {
       return;
     }
     DropBody(call);
-    watching_.splice(watching_.end(), coming_, coming_.iterator_to(call));
+    OnWhole(call);
+    watching_.push_back(call);
     TellHealth(call);
     return;
   }
@@ -218,7 +204,7 @@ wire::ServingStatus Connection::HealthOf(const Call& call) const {
   if (call.watched == Watched::kUnknown) {
     return wire::ServingStatus::kServiceUnknown;
   }
-  const bool serving = call.watched == Watched::kServer ? !draining_ : door_.health_.serving();
+  const bool serving = call.watched == Watched::kServer ? !draining() : door_.health_.serving();
   return serving ? wire::ServingStatus::kServing : wire::ServingStatus::kNotServing;
 }
 
@@ -235,9 +221,9 @@ void Connection::TellHealth(Call& call) {
   wire::EndGrpcMessage(message_, begun);
   if (first) {
     fields_ = {kContentType, kAcceptEncoding};
-    session_.Answer(*call.stream, 200, std::span(fields_).first(2), message_, /*last=*/false);
+    session().Answer(*call.stream, 200, std::span(fields_).first(2), message_, /*last=*/false);
   } else {
-    session_.Append(*call.stream, message_);
+    session().Append(*call.stream, message_);
   }
 }
 
@@ -252,20 +238,6 @@ std::span<const wire::HttpField> Connection::Trailers(const Status& status) {
   return std::span(fields_).first(2);
 }
 
-void Connection::MoveToAnswered(Call& call) {
-  call.since = now_;
-  call.unlink();
-  answered_.push_back(call);
-}
-
-// It is read, or of no use any more.
-void Connection::DropBody(Call& call) {
-  if (!call.body.empty()) {
-    session_.Consume(*call.stream, call.body.size());
-    call.body.clear();
-  }
-}
-
 void Connection::Refuse(Call& call, const Status& status) {
   call.ended = true;
   DropBody(call);
@@ -276,26 +248,26 @@ void Connection::Refuse(Call& call, const Status& status) {
   if (status.code == GrpcCode::kUnimplemented) {
     all[count++] = kAcceptEncoding;
   }
-  session_.Answer(*call.stream, 200, std::span(all).first(count), {});
-  MoveToAnswered(call);
+  session().Answer(*call.stream, 200, std::span(all).first(count), {});
+  OnAnswered(call);
 }
 
 void Connection::RefuseHttp(Call& call, int status) {
   call.ended = true;
   fields_[0] = {"content-type", "text/plain; charset=utf-8"};
-  session_.Answer(*call.stream, status, std::span(fields_).first(1),
-                  status == 405 ? "gRPC calls are POST\n"
-                                : "gRPC calls have the content-type application/grpc\n");
-  MoveToAnswered(call);
+  session().Answer(*call.stream, status, std::span(fields_).first(1),
+                   status == 405 ? "gRPC calls are POST\n"
+                                 : "gRPC calls have the content-type application/grpc\n");
+  OnAnswered(call);
 }
 
 void Connection::AnswerMessage(Call& call, std::string_view framed) {
   call.ended = true;
   DropBody(call);
   fields_[0] = kContentType;
-  session_.Answer(*call.stream, 200, std::span(fields_).first(1), framed, /*last=*/false);
-  session_.Finish(*call.stream, Trailers({}));
-  MoveToAnswered(call);
+  session().Answer(*call.stream, 200, std::span(fields_).first(1), framed, /*last=*/false);
+  session().Finish(*call.stream, Trailers({}));
+  OnAnswered(call);
 }
 
 void Connection::Answer(Exchange& exchange) {
@@ -308,7 +280,7 @@ void Connection::Answer(Exchange& exchange) {
     wire::EndGrpcMessage(message_, begun);
     AnswerMessage(call, message_);
   } else {
-    if (now_ >= call.deadline) {
+    if (now() >= call.deadline) {
       status = {GrpcCode::kDeadlineExceeded, "the store did not answer in time"};
     }
     Refuse(call, status);

@@ -36,15 +36,12 @@ void Door::CloseAll() {
 }
 
 void Door::OnHealthChanged() {
-  connections_.ForEach([](Connection& connection) {
+  connections_.ForEach([](Conversation& conversation) {
+    auto& connection = static_cast<Connection&>(conversation);  // As all in this set.
     if (connection.has_watches()) {
       connection.OnHealthChanged();
     }
   });
-}
-
-void Door::Forget(Connection& connection) {
-  connections_.Forget(connection);
 }
 
 Duration Door::NextAge() {

@@ -49,7 +49,6 @@ class Door {
  private:
   friend class Connection;
 
-  void Forget(Connection& connection);
   // max_age, a tenth more or less.
   [[nodiscard]] Duration NextAge();
 
@@ -64,7 +63,7 @@ class Door {
   Pool<CheckExchange> checks_;
   wire::Http2Memory http2_memory_;
   std::minstd_rand random_;  // To spread, not to keep secrets.
-  ConnectionSet<Connection> connections_;
+  ConnectionSet connections_;
 };
 
 }  // namespace sluice::frontend::grpc

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/asio/error.hpp>
-
-#include "base/coarse_clock.h"
 #include "frontend/http/door.h"
 #include "wire/http2_session.h"
 
@@ -16,106 +13,42 @@ constexpr std::size_t kReadBytes = 8 * 1024;
 }  // namespace
 
 Connection::Connection(Door& door, std::unique_ptr<net::Transport> transport)
-    : door_(door),
-      transport_(std::move(transport)),
+    : Conversation(door.loop_, door.connections_, std::move(transport),
+                   {.write_timeout = door.settings_.write_timeout,
+                    .linger = door.settings_.linger,
+                    .drain_grace = door.settings_.drain_grace}),
+      door_(door),
       parser_(door.settings_.request),
-      timer_([this] { OnTimer(); }) {}
+      pipeline_(door.settings_.pipeline) {}
 
-void Connection::Start() {
-  Settle();
+void Connection::OnExchangeReady(Exchange&) {
+  SettleSoon();
 }
 
-void Connection::Drain() {
-  draining_ = true;
-  draining_since_ = std::chrono::steady_clock::now();
-  Settle();
+std::span<char> Connection::Room() {
+  return parser_.Prepare(kReadBytes);
 }
 
-void Connection::Close() {
-  if (closed_) {
-    return;
+void Connection::OnBytes(std::size_t size) {
+  parser_.Commit(size);
+  if (!known_) {
+    LearnProtocol();
   }
-  closed_ = true;
-  timer_.Cancel();
-  transport_->Close();
-  for (std::size_t i = first_; i < pipeline_.size(); ++i) {
-    pipeline_[i]->Abandon();
-  }
-  pipeline_.clear();
-  first_ = 0;
-  door_.Forget(*this);  // Perhaps the last owner: nothing after this line.
-}
-
-void Connection::OnRead(const boost::system::error_code& error, std::size_t size) noexcept {
-  const auto self = shared_from_this();
-  reading_ = false;
-  if (closed_) {
-    return;
-  }
-  if (error) {
-    if (error != boost::asio::error::eof || ending_) {
-      Close();
-      return;
-    }
-    input_ended_ = true;  // It may still want its answers.
-  } else if (!ending_) {
-    parser_.Commit(size);
-    if (!known_ && HandOn()) {
-      return;
-    }
-    parsed_all_ = !known_;
-  }  // Else dropped: we only wait for the client's end.
-  Settle();
-}
-
-void Connection::OnWritten(const boost::system::error_code& error) noexcept {
-  const auto self = shared_from_this();
-  writing_.clear();
-  if (closed_) {
-    return;
-  }
-  if (error) {
-    Close();
-    return;
-  }
-  Settle();
+  parsed_all_ = !known_;
 }
 
 // HTTP/2 with prior knowledge begins with a preface that is no request of HTTP/1
 // (RFC 9113, 3.3). What may still become one is not parsed.
-bool Connection::HandOn() {
+void Connection::LearnProtocol() {
   const std::string_view begun = parser_.pending();
   const std::size_t size = std::min(begun.size(), wire::kHttp2Preface.size());
   known_ = begun.substr(0, size) != wire::kHttp2Preface.substr(0, size);
-  if (known_ || size < wire::kHttp2Preface.size()) {
-    return false;
+  if (!known_ && size == wire::kHttp2Preface.size()) {
+    door_.Accept(HandOn(), begun);
   }
-  closed_ = true;
-  timer_.Cancel();
-  door_.Accept(std::move(transport_), begun);
-  door_.Forget(*this);
-  return true;
 }
 
-void Connection::OnExchangeReady(Exchange&) {
-  // In the turn that asked, Settle() sees it by itself. Late answers share one turn, and so
-  // one write, with whatever else comes before the loop gets to it.
-  if (in_turn_ || settle_posted_) {
-    return;
-  }
-  settle_posted_ = true;
-  door_.loop_.Post([self = std::static_pointer_cast<Connection>(shared_from_this())] {
-    self->settle_posted_ = false;
-    if (!self->closed_) {
-      self->Settle();
-    }
-  });
-}
-
-// Everything that can be done without waiting, then waits for what is missing.
-void Connection::Settle() {
-  const auto self = shared_from_this();
-  in_turn_ = true;
+void Connection::TakeTurn() {
   bool more = true;
   while (more) {
     more = RenderReady();
@@ -124,19 +57,11 @@ void Connection::Settle() {
       more = true;
     }
   }
-  in_turn_ = false;
-  StartWrite();
-  FinishIfDone();
-  if (closed_) {
-    return;
-  }
-  StartRead();
-  Watch();
 }
 
 bool Connection::MayTake() const {
-  return !parsed_all_ && !last_taken_ && waiting() < door_.settings_.pipeline &&
-         output_.size() < door_.settings_.output_bytes;
+  return !parsed_all_ && !last_taken_ && !pipeline_.full() &&
+         output().size() < door_.settings_.output_bytes;
 }
 
 void Connection::TakeRequests() {
@@ -156,12 +81,8 @@ void Connection::TakeRequests() {
 
 void Connection::TakeOne(wire::Http1Parser::Event event) {
   using Event = wire::Http1Parser::Event;
-  if (first_ == pipeline_.size() || first_ >= door_.settings_.pipeline) {
-    pipeline_.erase(pipeline_.begin(), pipeline_.begin() + static_cast<std::ptrdiff_t>(first_));
-    first_ = 0;
-  }
   Exchange& exchange = door_.pool_.Take();
-  pipeline_.push_back(&exchange);
+  pipeline_.Push(exchange);
   if (event == Event::kRequest) {
     exchange.Begin(*this, parser_.request());
     door_.router_.Route(parser_.request(), exchange);
@@ -184,75 +105,41 @@ void Connection::TakeOne(wire::Http1Parser::Event event) {
 
 // Moves the answers that are ready, in order, to the output. True if that made room for more.
 bool Connection::RenderReady() {
-  if (first_ == pipeline_.size() || !pipeline_[first_]->ready()) {
+  if (!pipeline_.ready()) {
     return false;
   }
   const std::string_view date = door_.DateNow();
   bool rendered = false;
-  while (first_ < pipeline_.size() && pipeline_[first_]->ready() &&
-         output_.size() < door_.settings_.output_bytes) {
-    Exchange& exchange = *pipeline_[first_];
-    const bool last_of_all = draining_ && waiting() == 1 && parsed_all_ &&
-                             parser_.phase() == wire::Http1Parser::Phase::kIdle;
+  while (pipeline_.ready() && output().size() < door_.settings_.output_bytes) {
+    Exchange& exchange = pipeline_.front();
+    const bool last_of_all = draining() && pipeline_.size() == 1 && between_requests();
     const bool keep_alive = exchange.keep_alive() && !last_of_all;
-    exchange.Render(date, keep_alive, output_);
+    exchange.Render(date, keep_alive, output());
     if (!keep_alive) {
       last_taken_ = true;
       last_rendered_ = true;
     }
     door_.pool_.Return(exchange);
-    ++first_;
+    pipeline_.Pop();
     rendered = true;
   }
   return rendered;
 }
 
-void Connection::StartWrite() {
-  if (output_.empty() || !writing_.empty()) {
-    return;
+Connection::Next Connection::WhatNext() const {
+  if (!pipeline_.empty()) {
+    return Next::kGoOn;
   }
-  std::swap(output_, writing_);
-  writing_since_ = base::CoarseSteadyNow();
-  transport_->Write(writing_, shared_from_this());
-}
-
-// Ends the connection once it has nothing more to say and nothing more to hear.
-void Connection::FinishIfDone() {
-  if (closed_ || ending_ || !writing_.empty() || !output_.empty() || waiting() > 0) {
-    return;
+  const bool grace_over = now() >= grace_end();
+  if (input_ended() || (grace_over && between_requests() && !last_rendered_)) {
+    return Next::kClose;
   }
-  const bool idle = parsed_all_ && parser_.phase() == wire::Http1Parser::Phase::kIdle;
-  const bool grace_over = draining_ && std::chrono::steady_clock::now() >= GraceEnd();
-  if (input_ended_ || (grace_over && idle && !last_rendered_)) {
-    Close();
-  } else if (last_rendered_) {
-    // Closing with bytes unread would reset the connection, and the reset may overtake the
-    // answer (RFC 9112, section 9.6): say that we are done, and wait a little for the client.
-    ending_ = true;
-    transport_->ShutdownWrite();
-  }
-}
-
-net::SteadyTime Connection::GraceEnd() const {
-  return draining_since_ + door_.settings_.drain_grace;
-}
-
-void Connection::StartRead() {
-  if (reading_ || input_ended_) {
-    return;
-  }
-  if (ending_ || (parsed_all_ && !last_taken_)) {
-    reading_ = true;
-    transport_->Read(parser_.Prepare(kReadBytes), shared_from_this());
-  }
+  return last_rendered_ ? Next::kEnd : Next::kGoOn;
 }
 
 Connection::Awaiting Connection::WhatIsAwaited() const {
   using Phase = wire::Http1Parser::Phase;
-  if (ending_) {
-    return Awaiting::kEnd;
-  }
-  if (!reading_ || last_taken_) {
+  if (!reading() || last_taken_) {
     return Awaiting::kNothing;  // Behind the last request nothing is due, be it cut off midway.
   }
   switch (parser_.phase()) {
@@ -263,71 +150,36 @@ Connection::Awaiting Connection::WhatIsAwaited() const {
     case Phase::kIdle:
       break;
   }
-  return waiting() > 0 ? Awaiting::kNothing : Awaiting::kRequest;
+  return pipeline_.empty() ? Awaiting::kRequest : Awaiting::kNothing;
 }
 
-net::SteadyTime Connection::Deadline() const {
+net::SteadyTime Connection::Deadline() {
+  const Awaiting awaited = WhatIsAwaited();
+  if (awaited != awaiting_ || progressed_) {
+    awaiting_ = awaited;
+    awaiting_since_ = now();
+    progressed_ = false;
+  }
   const DoorSettings& settings = door_.settings_;
-  net::SteadyTime deadline = net::SteadyTime::max();
   switch (awaiting_) {
     case Awaiting::kNothing:
       break;
     case Awaiting::kRequest:
-      deadline = awaiting_since_ + settings.idle_timeout;
-      if (draining_) {
-        deadline = std::min<net::SteadyTime>(deadline, GraceEnd());
-      }
-      break;
+      return std::min<net::SteadyTime>(awaiting_since_ + settings.idle_timeout, grace_end());
     case Awaiting::kHeader:
-      deadline = awaiting_since_ + settings.header_timeout;
-      break;
+      return awaiting_since_ + settings.header_timeout;
     case Awaiting::kBody:
-      deadline = awaiting_since_ + settings.body_timeout;
-      break;
-    case Awaiting::kEnd:
-      deadline = awaiting_since_ + settings.linger;
-      break;
+      return awaiting_since_ + settings.body_timeout;
   }
-  if (!writing_.empty()) {
-    deadline = std::min<net::SteadyTime>(deadline, writing_since_ + settings.write_timeout);
-  }
-  return deadline;
+  return net::SteadyTime::max();
 }
 
-// The timer is armed anew only for an earlier deadline; a later one is found when it fires.
-// So a busy connection arms it once per timeout, not once per request.
-void Connection::Watch() {
-  const Awaiting awaited = WhatIsAwaited();
-  if (awaited != awaiting_ || progressed_) {
-    awaiting_ = awaited;
-    awaiting_since_ = base::CoarseSteadyNow();
-    progressed_ = false;
-  }
-  const net::SteadyTime deadline = Deadline();
-  if (deadline < timer_at_) {
-    timer_at_ = deadline;
-    door_.loop_.Arm(timer_, deadline);
-  }
-}
-
-void Connection::OnTimer() {
-  const auto self = shared_from_this();
-  timer_at_ = net::SteadyTime::max();
-  const net::SteadyTime now = std::chrono::steady_clock::now();
-  if (closed_ || now < Deadline()) {
-    if (!closed_) {
-      Watch();
-    }
-    return;
-  }
-  const bool stuck = !writing_.empty() && now >= writing_since_ + door_.settings_.write_timeout;
-  const bool unfinished = awaiting_ == Awaiting::kHeader || awaiting_ == Awaiting::kBody;
-  if (stuck || !unfinished) {
-    Close();
-    return;
+bool Connection::OnDeadline() {
+  if (awaiting_ != Awaiting::kHeader && awaiting_ != Awaiting::kBody) {
+    return false;
   }
   Exchange& exchange = door_.pool_.Take();
-  pipeline_.push_back(&exchange);
+  pipeline_.Push(exchange);
   exchange.BeginWithoutRequest(*this);
   exchange.AnswerProblem({.status = 408,
                           .title = {},
@@ -337,7 +189,7 @@ void Connection::OnTimer() {
                           .code = {}});
   exchange.CloseAfterwards();
   last_taken_ = true;
-  Settle();
+  return true;
 }
 
 }  // namespace sluice::frontend::http

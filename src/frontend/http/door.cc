@@ -46,10 +46,6 @@ void Door::CloseAll() {
   connections_.CloseAll();
 }
 
-void Door::Forget(Client& client) {
-  connections_.Forget(client);
-}
-
 std::string_view Door::DateNow() {
   const auto tick = base::CoarseSteadyNow();
   if (tick != date_tick_) {

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "frontend/connection_set.h"
-#include "frontend/http/client.h"
 #include "frontend/http/door_settings.h"
 #include "frontend/http/exchange_pool.h"
 #include "frontend/http/router.h"
@@ -50,7 +49,6 @@ class Door {
 
   // Goes on with a connection that began with HTTP/2's preface.
   void Accept(std::unique_ptr<net::Transport> transport, std::string_view begun);
-  void Forget(Client& client);
   // An answer's Date: the clock is read once per tick of the kernel's, which is some 4 ms.
   [[nodiscard]] std::string_view DateNow();
 
@@ -61,7 +59,7 @@ class Door {
   Router router_;
   ExchangePool pool_;
   wire::Http2Memory http2_memory_;
-  ConnectionSet<Client> connections_;
+  ConnectionSet connections_;
   wire::DateText date_;
   std::string_view date_now_;  // date_'s text at date_tick_.
   net::SteadyTime date_tick_;

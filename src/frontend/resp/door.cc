@@ -35,8 +35,4 @@ void Door::CloseAll() {
   connections_.CloseAll();
 }
 
-void Door::Forget(Connection& connection) {
-  connections_.Forget(connection);
-}
-
 }  // namespace sluice::frontend::resp

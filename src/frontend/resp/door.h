@@ -49,8 +49,6 @@ class Door {
  private:
   friend class Connection;
 
-  void Forget(Connection& connection);
-
   net::EventLoop& loop_;
   service::LimiterService& service_;
   const base::Clock& clock_;
@@ -61,7 +59,7 @@ class Door {
   Pool<ThrottleExchange> throttles_;
   Pool<VerdictExchange> verdicts_;
   Pool<OperatorExchange> operations_;
-  ConnectionSet<Connection> connections_;
+  ConnectionSet connections_;
 };
 
 }  // namespace sluice::frontend::resp

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <boost/system/error_code.hpp>
+
+#include "sluice/time.h"
+
+#include "net/event_loop.h"
+#include "net/timer_wheel.h"
+#include "net/transport.h"
+
+namespace sluice::frontend {
+
+class ConnectionSet;
+
+struct ConversationSettings {
+  Duration write_timeout;  // For a client to take what is written.
+  Duration linger;         // After our last word, for the client's end.
+  Duration drain_grace;  // A client that does not know yet that we stop may still ask for so long.
+  bool exact_now = false;  // now() is read, at eight times the cost of the kernel's last tick.
+};
+
+// What every connection to a door does, whatever is spoken over it: when it is read, written,
+// watched and ended. It goes in turns:
+//
+//   something comes (bytes, the end of a write, late answers, a timer, a drain)
+//     -> TakeTurn(): all that can be answered goes to output()
+//     -> one write, if none is under way; the end, if nothing is left to be said; one read; a timer
+//
+// A client that ends its side may still want its answers. Where our side ends first it says so and
+// drops what still comes, until the client ends too: closing with bytes unread would reset the
+// connection, and the reset may overtake the last answer (RFC 9112, section 9.6).
+//
+// An heir says what is spoken, by the private functions; they are called per turn, not per request.
+// Owned by its door's set and, until they end, by its reads, writes and posts. One thread.
+class Conversation : public net::TransportUser, public std::enable_shared_from_this<Conversation> {
+ public:
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  void Start();
+  // Answers what was asked, or is asked within the grace, and closes.
+  void Drain();
+  // At once. Exchanges that a store still has come back to their pools by themselves.
+  void Close();
+
+  void OnRead(const boost::system::error_code& error, std::size_t size) noexcept final;
+  void OnWritten(const boost::system::error_code& error) noexcept final;
+
+ protected:
+  enum class Next : std::uint8_t {
+    kGoOn,
+    kEnd,    // Our side says that nothing more comes, and waits for the client's end.
+    kClose,  // Nobody has anything to say.
+  };
+
+  // `loop` and `set` outlive it.
+  Conversation(net::EventLoop& loop, ConnectionSet& set, std::unique_ptr<net::Transport> transport,
+               const ConversationSettings& settings);
+
+  // Begins a turn that nothing of the above began: Settle() ends it.
+  void BeginTurn();
+  // What can be done without waiting; then waits for what is missing. May close.
+  void Settle();
+  // An answer is there. In a turn it is taken up by itself; late ones share one turn, and so one
+  // write, with whatever else comes before the loop gets to it.
+  void SettleSoon();
+  // Ends this conversation, not the connection: another goes on with it.
+  [[nodiscard]] std::unique_ptr<net::Transport> HandOn();
+
+  [[nodiscard]] const net::Transport& transport() const { return *transport_; }
+  // When this turn began.
+  [[nodiscard]] net::SteadyTime now() const { return now_; }
+  // Answers that are not being written yet.
+  [[nodiscard]] std::string& output() { return output_; }
+  [[nodiscard]] const std::string& output() const { return output_; }
+  [[nodiscard]] bool all_written() const { return output_.empty() && writing_.empty(); }
+  [[nodiscard]] bool reading() const { return reading_; }
+  // The client says that nothing more comes.
+  [[nodiscard]] bool input_ended() const { return input_ended_; }
+  [[nodiscard]] bool draining() const { return grace_end_ != net::SteadyTime::max(); }
+  // max() where it does not drain.
+  [[nodiscard]] net::SteadyTime grace_end() const { return grace_end_; }
+
+ private:
+  virtual void OnStart() {}
+  // Settle() follows.
+  virtual void OnDrain(bool /*first*/) {}
+  // So many bytes came to where Room() said.
+  virtual void OnBytes(std::size_t size) = 0;
+  virtual void TakeTurn() = 0;
+  // Asked once all is written.
+  [[nodiscard]] virtual Next WhatNext() const = 0;
+  [[nodiscard]] virtual bool MayRead() const = 0;
+  // Stays put until OnBytes(), or the end.
+  [[nodiscard]] virtual std::span<char> Room() = 0;
+  // By when something must have happened, beside the client's taking what is written.
+  [[nodiscard]] virtual net::SteadyTime Deadline() = 0;
+  // It has passed. False: the connection ends.
+  [[nodiscard]] virtual bool OnDeadline() = 0;
+  // Gives up what is under way.
+  virtual void OnClose() = 0;
+
+  [[nodiscard]] net::SteadyTime DeadlineOfAll();
+  void Watch();
+  void OnTimer();
+
+  net::EventLoop& loop_;
+  ConnectionSet& set_;
+  std::unique_ptr<net::Transport> transport_;
+  const ConversationSettings settings_;
+  std::string output_;
+  std::string writing_;  // Stays put until OnWritten().
+
+  net::Timer timer_;
+  net::SteadyTime timer_at_ = net::SteadyTime::max();
+  net::SteadyTime now_;
+  net::SteadyTime writing_since_;
+  net::SteadyTime ending_since_;
+  net::SteadyTime grace_end_ = net::SteadyTime::max();
+
+  bool input_ended_ = false;
+  bool ending_ = false;  // Our side has said so; only the client's end is awaited.
+  bool closed_ = false;
+  bool reading_ = false;
+  bool in_turn_ = false;
+  bool settle_posted_ = false;
+};
+
+}  // namespace sluice::frontend
