@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "frontend/http/door.h"
+#include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "store/table.h"

@@ -13,6 +13,7 @@
 #include <spdlog/spdlog.h>
 
 #include "files.h"
+#include "net/event_loop.h"
 
 namespace sluice::app {
 

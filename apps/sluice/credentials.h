@@ -13,12 +13,16 @@
 
 #include "daemon_config.h"
 #include "frontend/access_token.h"
-#include "net/event_loop.h"
 #include "net/fd_watcher.h"
+#include "net/timer_wheel.h"
 #include "net/tls_context.h"
 #include "net/tls_transport.h"
 #include "sources/file_source.h"
 #include "telemetry/registry.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::app {
 

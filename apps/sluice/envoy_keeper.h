@@ -11,9 +11,12 @@
 #include "envoy/rate_limit_service.h"
 #include "envoy_config.h"
 #include "file_follower.h"
-#include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "sources/file_source.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::app {
 

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "files.h"
+#include "net/event_loop.h"
 #include "sources/api_rules.h"
 #include "sources/durable_file.h"
 #include "sources/etcd_copy.h"

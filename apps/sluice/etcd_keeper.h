@@ -11,12 +11,15 @@
 #include "sluice/time.h"
 
 #include "etcd_config.h"
-#include "net/event_loop.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
 #include "sources/etcd_rules.h"
 #include "telemetry/exposition.h"
 #include "telemetry/registry.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::app {
 

@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 
+#include "net/event_loop.h"
+
 namespace sluice::app {
 
 FileFollower::FileFollower(net::EventLoop& loop, sources::FileSource& files, Duration settle,

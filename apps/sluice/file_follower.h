@@ -6,9 +6,13 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
-#include "net/event_loop.h"
 #include "net/fd_watcher.h"
+#include "net/timer_wheel.h"
 #include "sources/file_source.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::app {
 

@@ -9,12 +9,15 @@
 
 #include "file_follower.h"
 #include "frontend/http/mode_switch.h"
-#include "net/event_loop.h"
 #include "rules/mode_overrides.h"
 #include "service/limiter_service.h"
 #include "sources/file_source.h"
 #include "telemetry/exposition.h"
 #include "telemetry/registry.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::app {
 

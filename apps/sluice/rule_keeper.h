@@ -13,13 +13,16 @@
 #include "etcd_keeper.h"
 #include "file_follower.h"
 #include "frontend/http/rule_book.h"
-#include "net/event_loop.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "sources/api_rules.h"
 #include "sources/file_source.h"
 #include "sources/rule_reloader.h"
 #include "telemetry/registry.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::app {
 

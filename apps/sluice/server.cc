@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include "net/event_loop.h"
 #include "version.h"
 
 namespace sluice::app {

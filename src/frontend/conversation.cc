@@ -8,6 +8,7 @@
 
 #include "base/coarse_clock.h"
 #include "frontend/connection_set.h"
+#include "net/event_loop.h"
 
 namespace sluice::frontend {
 

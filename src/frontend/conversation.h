@@ -11,9 +11,12 @@
 
 #include "sluice/time.h"
 
-#include "net/event_loop.h"
 #include "net/timer_wheel.h"
 #include "net/transport.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::frontend {
 

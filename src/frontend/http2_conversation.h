@@ -11,6 +11,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include "frontend/conversation.h"
+#include "net/timer_wheel.h"
 #include "wire/http2_session.h"
 
 namespace sluice::frontend {

@@ -7,6 +7,9 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <fmt/format.h>
 
+#include "net/event_loop.h"
+#include "net/tcp_transport.h"
+
 namespace sluice::net {
 
 namespace {

@@ -8,10 +8,11 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
-#include "net/event_loop.h"
 #include "net/transport.h"
 
 namespace sluice::net {
+
+class EventLoop;
 
 // Where a server is: a host and port, or the path of a Unix socket.
 struct DialTarget {

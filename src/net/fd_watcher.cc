@@ -4,6 +4,8 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "net/event_loop.h"
+
 namespace sluice::net {
 
 // Shared with the wait under way, which may outlive the watcher by one turn.

@@ -3,9 +3,9 @@
 #include <functional>
 #include <memory>
 
-#include "net/event_loop.h"
-
 namespace sluice::net {
+
+class EventLoop;
 
 // Calls back on the loop's thread whenever a file descriptor (inotify, eventfd) is readable.
 // One thread: the loop's.

@@ -9,6 +9,7 @@
 #include <boost/beast/http/error.hpp>
 #include <fmt/format.h>
 
+#include "net/event_loop.h"
 #include "net/tls_transport.h"
 #include "net/transport.h"
 

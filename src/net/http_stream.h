@@ -11,10 +11,11 @@
 #include "sluice/time.h"
 
 #include "net/dial.h"
-#include "net/event_loop.h"
 #include "net/tls_context.h"
 
 namespace sluice::net {
+
+class EventLoop;
 
 // One POST over a connection of its own, whose answer is given out as it comes: also one that has
 // no end, such as a stream of events. One thread, the loop's.

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include "net/event_loop.h"
+#include "net/tcp_transport.h"
+
 namespace sluice::net {
 namespace {
 

@@ -11,12 +11,13 @@
 #include "sluice/result.h"
 
 #include "net/connection_limit.h"
-#include "net/event_loop.h"
 #include "net/tls_context.h"
 #include "net/tls_transport.h"
 #include "net/transport.h"
 
 namespace sluice::net {
+
+class EventLoop;
 
 // "127.0.0.1:8080", "[::1]:0", "*:8080" or ":8080" (every IPv4 and IPv6 address). Names are
 // not looked up, but localhost is 127.0.0.1.

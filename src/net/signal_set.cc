@@ -4,6 +4,8 @@
 
 #include <boost/asio/signal_set.hpp>
 
+#include "net/event_loop.h"
+
 namespace sluice::net {
 
 struct SignalSet::State : std::enable_shared_from_this<SignalSet::State> {

@@ -4,9 +4,9 @@
 #include <initializer_list>
 #include <memory>
 
-#include "net/event_loop.h"
-
 namespace sluice::net {
+
+class EventLoop;
 
 // Signals of the process (SIGTERM, SIGINT, SIGHUP) as calls on a loop's thread, one per
 // signal that came (the kernel may merge several). While one exists, those signals do not

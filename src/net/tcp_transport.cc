@@ -1,10 +1,10 @@
+#include "net/tcp_transport.h"
+
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
-
-#include "net/transport.h"
 
 namespace sluice::net {
 namespace {

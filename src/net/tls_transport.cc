@@ -6,6 +6,7 @@
 #include <boost/asio/error.hpp>
 
 #include "base/assert.h"
+#include "net/event_loop.h"
 #include "net/tls_session.h"
 
 namespace sluice::net {

@@ -10,11 +10,12 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
-#include "net/event_loop.h"
 #include "net/tls_context.h"
 #include "net/transport.h"
 
 namespace sluice::net {
+
+class EventLoop;
 
 // What became of handshakes. Counts only. Any thread.
 struct TlsCounters {

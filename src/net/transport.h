@@ -6,11 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/system/error_code.hpp>
-
-#include "net/connection_limit.h"
 
 namespace sluice::net {
 
@@ -53,13 +49,5 @@ class Transport {
   // What both ends agreed to speak (ALPN): "h2", "http/1.1"; "" where nothing was said.
   [[nodiscard]] virtual std::string_view protocol() const { return {}; }
 };
-
-// Over TCP. Takes a connected socket; switches Nagle's delay off. `place` is given back
-// with the transport.
-[[nodiscard]] std::unique_ptr<Transport> MakeTcpTransport(boost::asio::ip::tcp::socket socket,
-                                                          ConnectionPlace place = {});
-// Over a Unix socket. Its peer's address is "unix".
-[[nodiscard]] std::unique_ptr<Transport> MakeUnixTransport(
-    boost::asio::local::stream_protocol::socket socket);
 
 }  // namespace sluice::net

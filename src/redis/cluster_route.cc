@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "net/event_loop.h"
 #include "redis/key_text.h"
 #include "store/table_core.h"
 

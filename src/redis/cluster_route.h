@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "net/timer_wheel.h"
 #include "redis/link.h"
 #include "redis/route.h"
 #include "redis/slot_map.h"

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "net/event_loop.h"
 #include "store/table_core.h"
 
 namespace sluice::redis {

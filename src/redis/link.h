@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "net/dial.h"
-#include "net/event_loop.h"
+#include "net/timer_wheel.h"
 #include "redis/channel.h"
 #include "redis/opening.h"
 #include "redis/sentinel_watch.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::redis {
 

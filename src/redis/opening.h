@@ -8,10 +8,13 @@
 #include "sluice/time.h"
 
 #include "net/dial.h"
-#include "net/event_loop.h"
 #include "net/tls_context.h"
 #include "net/tls_transport.h"
 #include "net/transport.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::redis {
 

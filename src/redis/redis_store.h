@@ -5,11 +5,14 @@
 #include <memory>
 #include <mutex>
 
-#include "net/event_loop.h"
 #include "redis/link.h"
 #include "redis/redis_metrics.h"
 #include "redis/route.h"
 #include "store/key_store.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::redis {
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "net/event_loop.h"
 #include "store/table_core.h"
 #include "wire/resp_writer.h"
 

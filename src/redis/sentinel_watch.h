@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "net/dial.h"
-#include "net/event_loop.h"
+#include "net/timer_wheel.h"
 #include "net/transport.h"
 #include "redis/opening.h"
 #include "wire/resp_reply_parser.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::redis {
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "net/event_loop.h"
+
 namespace sluice::sources {
 
 namespace {

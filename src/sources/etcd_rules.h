@@ -13,10 +13,14 @@
 #include "sluice/time.h"
 
 #include "net/dial.h"
-#include "net/event_loop.h"
 #include "net/http_stream.h"
+#include "net/timer_wheel.h"
 #include "net/tls_context.h"
 #include "sources/etcd_messages.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::sources {
 

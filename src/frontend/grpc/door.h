@@ -12,10 +12,13 @@
 #include "frontend/grpc/exchange.h"
 #include "frontend/grpc/health.h"
 #include "frontend/pool.h"
-#include "net/event_loop.h"
 #include "net/transport.h"
 #include "service/limiter_service.h"
 #include "wire/http2_memory.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::frontend::grpc {
 

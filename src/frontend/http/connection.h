@@ -11,6 +11,7 @@
 #include "frontend/http/client.h"
 #include "frontend/http/exchange.h"
 #include "frontend/pipeline.h"
+#include "net/timer_wheel.h"
 #include "wire/http1_parser.h"
 
 namespace sluice::frontend::http {

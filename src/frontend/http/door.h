@@ -9,11 +9,15 @@
 #include "frontend/http/door_settings.h"
 #include "frontend/http/exchange_pool.h"
 #include "frontend/http/router.h"
-#include "net/event_loop.h"
+#include "net/timer_wheel.h"
 #include "net/transport.h"
 #include "service/limiter_service.h"
 #include "wire/http1_response.h"
 #include "wire/http2_memory.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::frontend::http {
 

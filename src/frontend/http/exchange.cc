@@ -11,6 +11,7 @@
 #include "frontend/http/client.h"
 #include "frontend/http/exchange_pool.h"
 #include "frontend/http/limit_headers.h"
+#include "net/event_loop.h"
 #include "rules/rule.h"
 #include "wire/problem.h"
 

@@ -9,7 +9,10 @@
 #include "base/clock.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http/limit_headers.h"
-#include "net/event_loop.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::frontend::http {
 

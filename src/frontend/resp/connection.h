@@ -12,6 +12,7 @@
 #include "frontend/pipeline.h"
 #include "frontend/resp/exchange.h"
 #include "frontend/resp/session.h"
+#include "net/timer_wheel.h"
 #include "wire/resp_command_parser.h"
 #include "wire/resp_writer.h"
 

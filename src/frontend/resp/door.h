@@ -10,9 +10,12 @@
 #include "frontend/resp/connection.h"
 #include "frontend/resp/door_settings.h"
 #include "frontend/resp/exchange.h"
-#include "net/event_loop.h"
 #include "net/transport.h"
 #include "service/limiter_service.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
 
 namespace sluice::frontend::resp {
 

@@ -6,6 +6,7 @@
 
 #include "envoy/rate_limit_service.h"
 #include "frontend/grpc/door.h"
+#include "net/event_loop.h"
 #include "service/limiter_service.h"
 #include "store/table.h"
 #include "support/counted_new.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "integration/grpc/door_fixture.h"
+#include "net/event_loop.h"
 
 namespace sluice::frontend::grpc {
 namespace {

@@ -10,6 +10,7 @@
 #include "frontend/grpc/door.h"
 #include "integration/http/fake_transport.h"
 #include "integration/http/pending_store.h"
+#include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "support/http2_client.h"

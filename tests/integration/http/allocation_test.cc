@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "frontend/http/door.h"
+#include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "store/table.h"

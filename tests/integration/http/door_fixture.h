@@ -11,6 +11,7 @@
 #include "frontend/http/door.h"
 #include "integration/http/fake_transport.h"
 #include "integration/http/pending_store.h"
+#include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 

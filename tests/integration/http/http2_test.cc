@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "integration/http/door_fixture.h"
+#include "net/event_loop.h"
 #include "support/http2_client.h"
 #include "wire/http2_session.h"
 

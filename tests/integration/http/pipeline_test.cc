@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "integration/http/door_fixture.h"
+#include "net/event_loop.h"
 
 namespace sluice::frontend::http {
 namespace {

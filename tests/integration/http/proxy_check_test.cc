@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "integration/http/door_fixture.h"
+#include "net/event_loop.h"
 
 namespace sluice::frontend::http {
 namespace {

@@ -8,6 +8,7 @@
 #include "frontend/http/door.h"
 #include "frontend/http/limit_headers.h"
 #include "integration/http/fake_transport.h"
+#include "net/event_loop.h"
 #include "store/table.h"
 #include "support/late_store.h"
 #include "support/manual_clock.h"

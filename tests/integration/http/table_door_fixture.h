@@ -10,6 +10,7 @@
 
 #include "frontend/http/door.h"
 #include "integration/http/fake_transport.h"
+#include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "store/table.h"

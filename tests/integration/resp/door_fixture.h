@@ -13,6 +13,7 @@
 
 #include "frontend/resp/door.h"
 #include "integration/http/fake_transport.h"
+#include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "store/table.h"

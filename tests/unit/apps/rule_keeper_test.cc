@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "net/event_loop.h"
 #include "support/scripted_store.h"
 
 namespace sluice::app {

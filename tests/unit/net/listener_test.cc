@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "net/event_loop.h"
+
 namespace sluice::net {
 namespace {
 

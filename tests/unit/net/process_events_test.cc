@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "net/event_loop.h"
 #include "net/fd_watcher.h"
 #include "net/signal_set.h"
 #include "net/systemd_notify.h"

@@ -9,7 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net/event_loop.h"
 #include "net/listener.h"
+#include "net/tcp_transport.h"
 #include "support/test_certificates.h"
 
 namespace sluice::net {
