@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "telemetry/counter.h"
@@ -20,13 +22,18 @@ enum class RedisCount : std::uint8_t {
   kScriptLoads,
   kUndos,  // Parts of requests over several slots taken back, as another part was denied.
 };
+inline constexpr std::size_t kRedisCounts = 9;
 
 // Shared by all channels of a store. Any thread.
 class RedisMetrics final : public telemetry::Source {
  public:
-  void Count(RedisCount what) noexcept { counts_.Add(static_cast<std::size_t>(what)); }
+  void Count(RedisCount what, std::uint64_t n = 1) noexcept {
+    const auto i = static_cast<std::size_t>(what);
+    counts_[i / kPerGroup].Add(i % kPerGroup, n);
+  }
   [[nodiscard]] std::uint64_t Read(RedisCount what) const noexcept {
-    return counts_.Read(static_cast<std::size_t>(what));
+    const auto i = static_cast<std::size_t>(what);
+    return counts_[i / kPerGroup].Read(i % kPerGroup);
   }
   void AddUp(int by) noexcept { up_.fetch_add(by, std::memory_order_relaxed); }
   void AddOpen(int by) noexcept { open_.fetch_add(by, std::memory_order_relaxed); }
@@ -34,7 +41,8 @@ class RedisMetrics final : public telemetry::Source {
   void Write(telemetry::Exposition& out) const override;
 
  private:
-  telemetry::CounterGroup counts_;
+  static constexpr std::size_t kPerGroup = telemetry::CounterGroup::kWidth;
+  std::array<telemetry::CounterGroup, (kRedisCounts + kPerGroup - 1) / kPerGroup> counts_;
   std::atomic<int> up_{0};    // Connections in use.
   std::atomic<int> open_{0};  // Breakers that are open.
 };
