@@ -69,6 +69,17 @@ join(end span_end)
 add_script(span "${every}${begin}local function decide()\n${middle}end\n${end}")
 join(tail span_undo)
 add_script(span_undo "${every}${tail}")
+# The same for requests of which some checks have bans, which others need not read.
+join(bans bans)
+join(first guard_begin)
+join(last guard_end)
+set(guarded "${first}local function decide()\n${middle}end\n${last}")
+add_script(guarded "${every}${bans}${guarded}")
+add_script(guarded_span "${every}${bans}${begin}local function decide()\n${guarded}end\n${end}")
+join(text now bans ban)
+add_script(ban "${text}")
+join(text now bans ban_list)
+add_script(ban_list "#!lua flags=no-writes,allow-cross-slot-keys\n${text}")
 
 get_property(scripts GLOBAL PROPERTY scripts)
 file(WRITE ${OUT}

@@ -54,6 +54,21 @@ void Channel::Settle(store::SettleCall& call, Time now) {
   Send(Kind::kSettle, call, now);
 }
 
+void Channel::Ban(store::BanCall& call, Time now) {
+  Send(Kind::kBan, call, now);
+}
+void Channel::Unban(store::BanCall& call, Time now) {
+  Send(Kind::kUnban, call, now);
+}
+// Looks through many keys, for somebody who can wait.
+void Channel::AskBanPage(BanPage& page, Time now) {
+  constexpr Duration kPageWithin = std::chrono::seconds(1);
+  Send(Command{.kind = Kind::kBanPage,
+               .call = &page,
+               .deadline = now + std::max(settings_.deadline, kPageWithin)},
+       now);
+}
+
 void Channel::AnswerEverything() {
   for (std::deque<Command>* queue : {&in_flight_, &waiting_}) {
     for (const Command& command : std::exchange(*queue, {})) {
@@ -149,6 +164,20 @@ void Channel::Write(Command command) {
       EnsureLoaded(command.script);
       AppendRelease(static_cast<store::HoldCall&>(*command.call), command.kind == Kind::kRenew,
                     judged, written_);
+      break;
+    case Kind::kBan:
+    case Kind::kUnban: {
+      command.script = ScriptId::kBan;
+      EnsureLoaded(command.script);
+      const auto& ban = static_cast<store::BanCall&>(*command.call);
+      command.kind == Kind::kBan ? AppendBan(ban, judged, written_)
+                                 : AppendUnban(ban, judged, written_);
+      break;
+    }
+    case Kind::kBanPage:
+      command.script = ScriptId::kBanList;
+      EnsureLoaded(command.script);
+      AppendBanPage(static_cast<BanPage&>(*command.call), judged, written_);
       break;
     case Kind::kReset:
       AppendReset(static_cast<store::ResetCall&>(*command.call), written_);

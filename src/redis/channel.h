@@ -64,6 +64,9 @@ class Channel {
     kRelease,
     kRenew,
     kSettle,
+    kBan,
+    kUnban,
+    kBanPage,
     kUndo,  // Takes back a charge; nobody waits for it.
     // Of its own.
     kAuth,
@@ -118,6 +121,9 @@ class Channel {
   void Release(store::HoldCall& call, Time now);
   void Renew(store::HoldCall& call, Time now);
   void Settle(store::SettleCall& call, Time now);
+  void Ban(store::BanCall& call, Time now);
+  void Unban(store::BanCall& call, Time now);
+  void AskBanPage(BanPage& page, Time now);
 
   // Any call or kUndo, with its deadline set.
   void Send(Command command, Time now);

@@ -115,6 +115,9 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
     case Kind::kRelease:
     case Kind::kRenew:
     case Kind::kSettle:
+    case Kind::kBan:
+    case Kind::kUnban:
+    case Kind::kBanPage:
       if (failed) {
         OnError(std::move(command), head.text, now);
       } else {
@@ -173,10 +176,17 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
     Answer(command, StoreError::kNone, RedisCount::kAnswered);
     return;
   }
+  if (command.kind == Kind::kBanPage) {
+    const bool read = ReadBanPage(reply, static_cast<BanPage&>(*command.call));
+    Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
+           read ? RedisCount::kAnswered : RedisCount::kFailed);
+    return;
+  }
   if (command.kind != Kind::kCheck) {
     const bool read = ReadTime(reply, command.call->now);
     StoreError error = read ? StoreError::kNone : StoreError::kUnavailable;
-    if (read && (command.kind == Kind::kRelease || command.kind == Kind::kRenew)) {
+    if (read && (command.kind == Kind::kRelease || command.kind == Kind::kRenew ||
+                 command.kind == Kind::kUnban)) {
       error =
           reply.size() == 3 && reply[2].integer == 1 ? StoreError::kNone : StoreError::kNotFound;
     }
@@ -188,8 +198,12 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
     Answer(command, error, read ? RedisCount::kAnswered : RedisCount::kFailed);
     return;
   }
-  switch (ReadCheckReply(reply, static_cast<store::CheckCall&>(*command.call))) {
+  auto& call = static_cast<store::CheckCall&>(*command.call);
+  switch (ReadCheckReply(reply, call)) {
     case CheckReply::kAnswered:
+      if (const std::uint64_t bans = BansIn(reply, call); bans > 0) {
+        metrics_.Count(RedisCount::kBans, bans);
+      }
       Answer(command, StoreError::kNone, RedisCount::kAnswered);
       return;
     case CheckReply::kAgain:
@@ -252,7 +266,9 @@ void Channel::SendBack(Command& command, std::span<const wire::RespNode> reply, 
     return;
   }
   for (const LateCharge& charge : ChargedIn(reply)) {
-    const bool spans = command.script == ScriptId::kSpan;  // Then one undoes all.
+    // Then one undoes all.
+    const bool spans =
+        command.script == ScriptId::kSpan || command.script == ScriptId::kGuardedSpan;
     const std::size_t which = spans ? 0 : charge.check;
     if (which >= command.undo.size()) {
       continue;

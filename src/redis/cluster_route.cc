@@ -178,6 +178,41 @@ void ClusterRoute::Settle(store::SettleCall& call, Time now) {
   SendKeyed(Channel::Kind::kSettle, call, now);
 }
 
+void ClusterRoute::Ban(store::BanCall& call, Time now) {
+  SendKeyed(Channel::Kind::kBan, call, now);
+}
+void ClusterRoute::Unban(store::BanCall& call, Time now) {
+  SendKeyed(Channel::Kind::kUnban, call, now);
+}
+
+void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
+  std::vector<net::DialTarget> servers;
+  for (const auto& node : nodes_) {
+    if (std::ranges::find(owners_, node.get()) != owners_.end()) {
+      servers.push_back(*node->link->target());
+    }
+  }
+  if (servers.empty()) {
+    call.bans.clear();
+    call.error = store::StoreError::kDidNotRun;  // Nobody is known to have anything.
+    call.OnAnswered();
+    return;
+  }
+  BanListing::Begin(call, static_cast<BanListing::Sender&>(*this), servers);
+}
+
+void ClusterRoute::SendPage(BanPage& page) {
+  const auto node = std::ranges::find_if(
+      nodes_, [&](const auto& each) { return Same(*each->link->target(), page.server); });
+  if (closing_ || node == nodes_.end()) {
+    page.error = store::StoreError::kDidNotRun;
+    page.OnAnswered();
+    return;
+  }
+  (*node)->link->channel().AskBanPage(page, Now());
+  (*node)->link->Kick();
+}
+
 void ClusterRoute::SendPart(SpanningCall::Part& part) {
   SendOne(Channel::Kind::kCheck, part, part.slot, Now());
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "net/timer_wheel.h"
+#include "redis/ban_listing.h"
 #include "redis/link.h"
 #include "redis/route.h"
 #include "redis/slot_map.h"
@@ -22,7 +23,10 @@ namespace sluice::redis {
 // owner is away, and now and then. A call that is sent away goes where it is sent, as often as
 // Channel's bound says; one whose keys are just moving (TRYAGAIN) is sent again after a moment;
 // both did not run. Memory is bounded: kMostNodes links, and of calls what the channels take.
-class ClusterRoute final : public Route, private Redirector, private SpanningCall::Sender {
+class ClusterRoute final : public Route,
+                           private Redirector,
+                           private SpanningCall::Sender,
+                           private BanListing::Sender {
  public:
   // All outlive it.
   ClusterRoute(net::EventLoop& loop, const RedisSettings& settings, const base::Clock& clock,
@@ -35,6 +39,9 @@ class ClusterRoute final : public Route, private Redirector, private SpanningCal
   void Release(store::HoldCall& call, Time now) override;
   void Renew(store::HoldCall& call, Time now) override;
   void Settle(store::SettleCall& call, Time now) override;
+  void Ban(store::BanCall& call, Time now) override;
+  void Unban(store::BanCall& call, Time now) override;
+  void ListBans(store::BansCall& call, Time now) override;
   void Kick() override {}  // Every call kicks its own link.
   void Join(const std::string& member, std::atomic<int>& nodes) override;
   [[nodiscard]] bool RunsHere() const override { return nodes_.front()->link->RunsHere(); }
@@ -61,6 +68,9 @@ class ClusterRoute final : public Route, private Redirector, private SpanningCal
                   Time now) override;
   void OnTopology(Channel& from, std::span<const wire::RespNode> reply, Time now) override;
   void OnState(Channel& from, Time now) override;
+
+  // BanListing::Sender
+  void SendPage(BanPage& page) override;
 
   // SpanningCall::Sender
   void SendPart(SpanningCall::Part& part) override;

@@ -48,17 +48,25 @@ class Args {
   void PutFlag(bool flag) { Put(flag ? std::string_view("1") : std::string_view("0")); }
   void PutKey(std::string_view rule, const core::KeyView& key, const Quota& quota,
               std::string_view suffix = {}) {
-    // Written once, behind the widest head that its size may need, and the head then before it.
     const std::size_t at = out_.size();
     AppendKeyText(rule, key, quota, out_);
     out_ += suffix;
-    std::array<char, 24> head;  // NOLINT: to_chars writes it.
-    head[0] = '$';
-    char* end = std::to_chars(head.data() + 1, head.data() + 20, out_.size() - at).ptr;
-    *end++ = '\r';
-    *end++ = '\n';
-    out_.insert(at, head.data(), static_cast<std::size_t>(end - head.data()));
-    out_ += "\r\n";
+    PutHeadAt(at);
+  }
+  void PutBeside(std::string_view rule, const core::KeyView& key, BesideKey what) {
+    const std::size_t at = out_.size();
+    AppendBesideKeyText(rule, key, what, out_);
+    PutHeadAt(at);
+  }
+  // The keys of the key's ban and of its denials.
+  void PutBanKeys(std::string_view rule, const core::KeyView& key) {
+    PutBeside(rule, key, BesideKey::kBan);
+    PutBeside(rule, key, BesideKey::kDenials);
+  }
+  void PutAttributesOfBan(const core::KeyView& key) {
+    const std::size_t at = out_.size();
+    AppendAttributesOfBan(key, out_);
+    PutHeadAt(at);
   }
   void PutKeys(const core::KeyView& key, const Quota& quota) {
     PutKey(key.rule, key, quota);
@@ -74,6 +82,16 @@ class Args {
   }
 
  private:
+  // Of what was written from `at` on: its size is known only then.
+  void PutHeadAt(std::size_t at) {
+    std::array<char, 24> head;  // NOLINT: to_chars writes it.
+    head[0] = '$';
+    char* end = std::to_chars(head.data() + 1, head.data() + 20, out_.size() - at).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    out_.insert(at, head.data(), static_cast<std::size_t>(end - head.data()));
+    out_ += "\r\n";
+  }
   void Head(char mark, std::int64_t number) {
     std::array<char, 24> text;  // NOLINT: to_chars writes it.
     out_ += mark;
@@ -195,6 +213,71 @@ void AppendReleaseOf(const core::KeyView& key, const Quota& quota, store::HoldId
   }
 }
 
+// What is unlimited keeps nothing, under no name.
+bool HasFormer(const Check& check) {
+  return !check.key.formerly.empty() && !check.quota.unlimited;
+}
+
+void PutCheckKeys(Args& args, const Check& check) {
+  if (check.quota.unlimited) {
+    args.PutBeside(check.key.rule, check.key, BesideKey::kBan);  // A key, and no other check's.
+  } else {
+    args.PutKeys(check.key, check.quota);
+  }
+}
+
+// The eight values of a check that is asked.
+void PutCheck(Args& args, const Check& check, const Judged& judged, store::HoldId hold) {
+  const bool unlimited = check.quota.unlimited;
+  args.Put(unlimited ? std::string_view("unlimited")
+                     : ScriptOf(ScriptFor(check.quota.algorithm)).name);
+  args.PutFlag(HasFormer(check));
+  args.PutFlag(check.shadow);
+  args.Put(check.cost.units);
+  if (unlimited) {
+    for (int i = 0; i < 4; ++i) {
+      args.PutFlag(false);
+    }
+  } else {
+    PutQuota(args, check.quota, judged, hold);
+  }
+}
+
+// What guard_begin.lua takes.
+void PutGuardKeys(Args& args, const store::CheckCall& call) {
+  for (const Check& check : call.checks) {
+    if (check.ban != nullptr) {
+      args.PutBanKeys(check.key.rule, check.key);
+      if (!check.key.formerly.empty()) {
+        args.PutBeside(check.key.formerly, check.key, BesideKey::kBan);
+      }
+    }
+  }
+}
+void PutGuards(Args& args, const store::CheckCall& call, std::size_t guards) {
+  std::int64_t number = 0;
+  for (const Check& check : call.checks) {
+    number += IsAsked(check) ? 1 : 0;
+    if (check.ban != nullptr) {
+      args.Put(number);
+      args.Put(check.ban->after);
+      args.Put(InUs(check.ban->within.count()));
+      args.Put(InUs(check.ban->lasts.count()));
+      args.PutFlag(!check.key.formerly.empty());
+      args.PutAttributesOfBan(check.key);
+    }
+  }
+  args.Put(static_cast<std::int64_t>(guards));
+}
+
+// Under both ids.
+void PutAllBanKeys(Args& args, const core::KeyView& key) {
+  args.PutBanKeys(key.rule, key);
+  if (!key.formerly.empty()) {
+    args.PutBanKeys(key.formerly, key);
+  }
+}
+
 // The one check that is asked, if there is only one and it needs nothing but its own key.
 const Check* OnlyPlain(const store::CheckCall& call) {
   const Check* only = nullptr;
@@ -206,7 +289,10 @@ const Check* OnlyPlain(const store::CheckCall& call) {
       only = &check;
     }
   }
-  return only != nullptr && only->key.formerly.empty() && call.request_id == 0 ? only : nullptr;
+  return only != nullptr && only->key.formerly.empty() && only->ban == nullptr &&
+                 call.request_id == 0
+             ? only
+             : nullptr;
 }
 
 // Where a part of a request over several slots keeps what it charged.
@@ -228,11 +314,11 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
   std::size_t keys = 0;
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
     const Check& check = call.checks[i];
-    const bool holds = check.quota.algorithm == Algorithm::kConcurrency && IsAsked(check);
+    const bool holds = check.quota.algorithm == Algorithm::kConcurrency && !check.quota.unlimited;
     call.answers[i].hold = holds ? store::NextNonce() | 1U : 0;
     if (IsAsked(check)) {
       ++asked;
-      keys += KeysOf(check.key);
+      keys += HasFormer(check) ? 2 : 1;
     }
   }
   if (const Check* check = OnlyPlain(call)) {
@@ -247,30 +333,39 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
     PutQuota(args, check->quota, judged, call.answers[i].hold);
     return script;
   }
+  std::size_t guards = 0;
+  for (const Check& check : call.checks) {
+    if (check.ban != nullptr) {
+      ++guards;
+      keys += check.key.formerly.empty() ? 2 : 3;
+    }
+  }
   const bool spans = call.request_id != 0;
-  const ScriptId script = spans ? ScriptId::kSpan : ScriptId::kRequest;
+  const ScriptId script = guards > 0 ? spans ? ScriptId::kGuardedSpan : ScriptId::kGuarded
+                          : spans    ? ScriptId::kSpan
+                                     : ScriptId::kRequest;
   keys += spans ? 1 : 0;
-  Args args(out, 3 + keys + 2 + 8 * asked);
+  Args args(out, 3 + keys + 2 + 8 * asked + (guards > 0 ? 6 * guards + 1 : 0));
   BeginScript(args, script, keys);
   if (spans) {
     args.Put(RecordOf(call));
   }
   for (const Check& check : call.checks) {
     if (IsAsked(check)) {
-      args.PutKeys(check.key, check.quota);
+      PutCheckKeys(args, check);
     }
   }
+  PutGuardKeys(args, call);
   PutTime(args, judged);
   args.Put(call.peek ? "peek" : call.atomicity == store::Atomicity::kAll ? "all" : "each");
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
     const Check& check = call.checks[i];
     if (IsAsked(check)) {
-      args.Put(ScriptOf(ScriptFor(check.quota.algorithm)).name);
-      args.PutFlag(!check.key.formerly.empty());
-      args.PutFlag(check.shadow);
-      args.Put(check.cost.units);
-      PutQuota(args, check.quota, judged, call.answers[i].hold);
+      PutCheck(args, check, judged, call.answers[i].hold);
     }
+  }
+  if (guards > 0) {
+    PutGuards(args, call, guards);
   }
   return script;
 }
@@ -308,9 +403,35 @@ void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged
 }
 
 void AppendReset(const store::ResetCall& call, std::string& out) {
-  Args args(out, 1 + KeysOf(call.key));
+  Args args(out, 1 + 3 * KeysOf(call.key));
   args.Put("DEL");
   args.PutKeys(call.key, call.quota);
+  PutAllBanKeys(args, call.key);
+}
+
+void AppendBan(const store::BanCall& call, const Judged& judged, std::string& out) {
+  Args args(out, 3 + 2 + 3);
+  BeginScript(args, ScriptId::kBan, 2);
+  args.PutBanKeys(call.key.rule, call.key);
+  PutTime(args, judged);
+  args.Put(InUs(call.duration.count()));
+  args.PutAttributesOfBan(call.key);
+}
+
+void AppendUnban(const store::BanCall& call, const Judged& judged, std::string& out) {
+  const std::size_t keys = 2 * KeysOf(call.key);
+  Args args(out, 3 + keys + 2);
+  BeginScript(args, ScriptId::kBan, keys);
+  PutAllBanKeys(args, call.key);
+  PutTime(args, judged);
+  args.Put("");
+}
+
+void AppendBanPage(const BanPage& page, const Judged& judged, std::string& out) {
+  Args args(out, 3 + 2);
+  BeginScript(args, ScriptId::kBanList, 0);
+  PutTime(args, judged);
+  args.Put(page.begin);
 }
 
 void AppendScriptLoad(ScriptId script, std::string& out) {

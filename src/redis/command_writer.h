@@ -6,6 +6,7 @@
 
 #include "sluice/time.h"
 
+#include "redis/ban_page.h"
 #include "redis/scripts.h"
 #include "store/key_store.h"
 
@@ -17,9 +18,9 @@ struct Judged {
   WallInstant now{};      // by_server: a guess, to know which calendar periods to send along.
 };
 
-// Whether one check has to be asked of Redis; what is unlimited has not.
+// Whether one check has to be asked of Redis; what is unlimited and cannot be banned has not.
 [[nodiscard]] inline bool IsAsked(const store::Check& check) {
-  return !check.quota.unlimited;
+  return !check.quota.unlimited || check.ban != nullptr;
 }
 
 // Whether a receipt may be one of ours at all; then it fits 53 bits.
@@ -36,6 +37,9 @@ void AppendRefund(const store::RefundCall& call, const Judged& judged, std::stri
 void AppendSettle(const store::SettleCall& call, const Judged& judged, std::string& out);
 void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged, std::string& out);
 void AppendReset(const store::ResetCall& call, std::string& out);
+void AppendBan(const store::BanCall& call, const Judged& judged, std::string& out);
+void AppendUnban(const store::BanCall& call, const Judged& judged, std::string& out);
+void AppendBanPage(const BanPage& page, const Judged& judged, std::string& out);
 void AppendScriptLoad(ScriptId script, std::string& out);
 
 // What takes back check `i` of a call that was sent, should it turn out to have been charged

@@ -1,9 +1,11 @@
 #include "redis/key_text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <openssl/evp.h>
 #include <xxhash.h>
@@ -16,6 +18,7 @@ namespace sluice::redis {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
+constexpr char kDigestMark = '#';  // No attribute's name begins so: it is escaped there.
 
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
@@ -68,6 +71,83 @@ void AppendShape(const core::Quota& quota, std::string& out) {
   }
 }
 
+constexpr std::string_view kVersion = "sl1:{";
+constexpr std::string_view kBanInName = ":ban:";
+
+// All before the shape.
+void AppendHead(std::string_view rule, const core::KeyView& key, std::string& out) {
+  out += kVersion;
+  AppendTag(rule, key, out);
+  out += "}:";
+  out += rule;
+  out += ':';
+}
+
+void AppendPlainAttributes(const core::KeyView& key, std::string& out) {
+  const std::size_t begin = out.size();
+  for (const core::KeyPart& part : key.parts) {
+    if (out.size() != begin) {
+      out += ',';
+    }
+    AppendEscaped(part.attribute, out);
+    out += part.type == core::AttributeType::kIp ? '~' : '=';
+    AppendEscaped(part.value, out);
+  }
+}
+
+// All behind the shape.
+void AppendAttributes(const core::KeyView& key, std::string& out) {
+  out += ':';
+  const std::size_t begin = out.size();
+  AppendPlainAttributes(key, out);
+  if (out.size() - begin <= kLongestPlainText) {
+    return;
+  }
+  // Not a fast hash: whoever chooses a value must not be able to meet another's key.
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  EVP_Digest(out.data() + begin, out.size() - begin, digest.data(), nullptr, EVP_sha256(), nullptr);
+  out.resize(begin);
+  out += kDigestMark;
+  for (std::size_t i = 0; i < 16; ++i) {
+    AppendHex(digest[i], out);
+  }
+}
+
+// What AppendEscaped() made of it; nullopt if it cannot have.
+std::optional<std::string> Unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      plain += text[i];
+      continue;
+    }
+    const std::size_t high = i + 2 < text.size() ? kHex.find(text[i + 1]) : std::string_view::npos;
+    const std::size_t low = i + 2 < text.size() ? kHex.find(text[i + 2]) : std::string_view::npos;
+    if (high == std::string_view::npos || low == std::string_view::npos) {
+      return std::nullopt;
+    }
+    plain += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return plain;
+}
+
+std::optional<store::KeptKey::Part> ReadPart(std::string_view text) {
+  const std::size_t mark = text.find_first_of("=~");
+  if (mark == std::string_view::npos) {
+    return std::nullopt;
+  }
+  auto attribute = Unescaped(text.substr(0, mark));
+  auto value = Unescaped(text.substr(mark + 1));
+  if (!attribute || !value) {
+    return std::nullopt;
+  }
+  return store::KeptKey::Part{
+      .attribute = *std::move(attribute),
+      .type = text[mark] == '~' ? core::AttributeType::kIp : core::AttributeType::kText,
+      .value = *std::move(value)};
+}
+
 }  // namespace
 
 void AppendTag(std::string_view rule, const core::KeyView& key, std::string& out) {
@@ -89,33 +169,51 @@ std::uint16_t SlotOf(std::string_view rule, const core::KeyView& key) {
 
 void AppendKeyText(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
                    std::string& out) {
-  out += "sl1:{";
-  AppendTag(rule, key, out);
-  out += "}:";
-  out += rule;
-  out += ':';
+  AppendHead(rule, key, out);
   AppendShape(quota, out);
-  out += ':';
+  AppendAttributes(key, out);
+}
+
+void AppendBesideKeyText(std::string_view rule, const core::KeyView& key, BesideKey what,
+                         std::string& out) {
+  AppendHead(rule, key, out);
+  out += what == BesideKey::kBan ? "ban" : "denials";
+  AppendAttributes(key, out);
+}
+
+void AppendAttributesOfBan(const core::KeyView& key, std::string& out) {
   const std::size_t begin = out.size();
-  for (const core::KeyPart& part : key.parts) {
-    if (out.size() != begin) {
-      out += ',';
+  AppendPlainAttributes(key, out);
+  const std::size_t size = out.size() - begin;
+  if (size <= kLongestPlainText || size > store::kPackedBytes) {
+    out.resize(begin);
+  }
+}
+
+std::optional<store::KeptKey> ReadBanKeyText(std::string_view name, std::string_view attributes) {
+  const std::size_t head = name.find("}:");
+  if (!name.starts_with(kVersion) || head == std::string_view::npos) {
+    return std::nullopt;
+  }
+  name.remove_prefix(head + 2);
+  store::KeptKey key;
+  key.rule = name.substr(0, name.find(':'));
+  name.remove_prefix(key.rule.size());
+  if (!name.starts_with(kBanInName)) {
+    return std::nullopt;
+  }
+  name.remove_prefix(kBanInName.size());
+  std::string_view rest = name.starts_with(kDigestMark) ? attributes : name;
+  while (!rest.empty()) {
+    const std::string_view text = rest.substr(0, rest.find(','));
+    auto part = ReadPart(text);
+    if (!part) {
+      return std::nullopt;
     }
-    AppendEscaped(part.attribute, out);
-    out += part.type == core::AttributeType::kIp ? '~' : '=';
-    AppendEscaped(part.value, out);
+    key.parts.push_back(*std::move(part));
+    rest.remove_prefix(std::min(rest.size(), text.size() + 1));
   }
-  if (out.size() - begin <= kLongestPlainText) {
-    return;
-  }
-  // Not a fast hash: whoever chooses a value must not be able to meet another's key.
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  EVP_Digest(out.data() + begin, out.size() - begin, digest.data(), nullptr, EVP_sha256(), nullptr);
-  out.resize(begin);
-  out += '#';
-  for (std::size_t i = 0; i < 16; ++i) {
-    AppendHex(digest[i], out);
-  }
+  return key;
 }
 
 }  // namespace sluice::redis

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/key.h"
 #include "core/quota.h"
+#include "store/packed_key.h"
 
 namespace sluice::redis {
 
@@ -28,5 +30,22 @@ void AppendTag(std::string_view rule, const core::KeyView& key, std::string& out
 [[nodiscard]] std::uint16_t SlotOf(std::string_view rule, const core::KeyView& key);
 
 inline constexpr std::size_t kLongestPlainText = 128;
+
+// Beside a key, in the same slot, and without a shape: what goes by rule and attributes alone.
+enum class BesideKey : std::uint8_t {
+  kBan,      // "sl1:{3f9a0c12}:login:ban:ip~192.0.2.7"
+  kDenials,  // "sl1:{3f9a0c12}:login:denials:ip~192.0.2.7"
+};
+void AppendBesideKeyText(std::string_view rule, const core::KeyView& key, BesideKey what,
+                         std::string& out);
+
+// Appends the attributes as the name of a ban's key has them, if that has only their digest and
+// they take at most kPackedBytes; else nothing. ReadBanKeyText() wants them with the name.
+void AppendAttributesOfBan(const core::KeyView& key, std::string& out);
+
+// Which key a ban is of, by the name of the ban's key and what AppendAttributesOfBan() gave. Where
+// that was nothing and the name has a digest: the rule alone. nullopt: it is no ban's key.
+[[nodiscard]] std::optional<store::KeptKey> ReadBanKeyText(std::string_view name,
+                                                           std::string_view attributes);
 
 }  // namespace sluice::redis

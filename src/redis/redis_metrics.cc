@@ -30,6 +30,9 @@ void RedisMetrics::Write(telemetry::Exposition& out) const {
              "Parts of requests over several slots of a cluster that were taken back.",
              Type::kCounter);
   out.Sample("sluice_redis_undos_total", {}, Read(RedisCount::kUndos));
+  out.Family("sluice_redis_bans_total", "Times that denials by this node banned a key.",
+             Type::kCounter);
+  out.Sample("sluice_redis_bans_total", {}, Read(RedisCount::kBans));
   out.Family("sluice_redis_connects_total", "Connections to Redis that came up.", Type::kCounter);
   out.Sample("sluice_redis_connects_total", {}, Read(RedisCount::kConnects));
   out.Family("sluice_redis_script_loads_total", "Scripts sent to Redis.", Type::kCounter);

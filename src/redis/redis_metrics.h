@@ -21,8 +21,9 @@ enum class RedisCount : std::uint8_t {
   kConnects,
   kScriptLoads,
   kUndos,  // Parts of requests over several slots taken back, as another part was denied.
+  kBans,   // Keys that denials banned.
 };
-inline constexpr std::size_t kRedisCounts = 9;
+inline constexpr std::size_t kRedisCounts = 10;
 
 // Shared by all channels of a store. Any thread.
 class RedisMetrics final : public telemetry::Source {

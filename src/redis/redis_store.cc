@@ -155,6 +155,19 @@ void RedisStore::Reset(store::ResetCall& call) {
   }
 }
 
+void RedisStore::Ban(store::BanCall& call) {
+  SendOne(call, &Route::Ban);
+}
+
+void RedisStore::Unban(store::BanCall& call) {
+  SendOne(call, &Route::Unban);
+}
+
+void RedisStore::ListBans(store::BansCall& call) {
+  call.bans.clear();
+  SendOne(call, &Route::ListBans);
+}
+
 void RedisStore::Release(store::HoldCall& call) {
   if (call.quota.algorithm != core::Algorithm::kConcurrency) {
     call.error = store::StoreError::kNotFound;

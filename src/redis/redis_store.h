@@ -63,6 +63,10 @@ class RedisStore final : public store::KeyStore {
   void Renew(store::HoldCall& call) override;
   // Any receipt that might be one is taken for one: what makes it genuine is known to no server.
   void Settle(store::SettleCall& call) override;
+  void Ban(store::BanCall& call) override;
+  void Unban(store::BanCall& call) override;
+  // Looks through all keys of the server, or of all servers of a cluster.
+  void ListBans(store::BansCall& call) override;
 
  private:
   // Of the calling thread; nullptr on a thread whose loop is not attached.

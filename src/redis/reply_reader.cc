@@ -4,6 +4,7 @@
 
 #include "core/wide.h"
 #include "redis/command_writer.h"
+#include "redis/key_text.h"
 #include "store/table_core.h"
 
 namespace sluice::redis {
@@ -19,7 +20,9 @@ static_assert(static_cast<int>(Reason::kCostExceedsCapacity) == 2);
 static_assert(static_cast<int>(Reason::kLimitZero) == 3);
 static_assert(static_cast<int>(Reason::kInFlight) == 4);
 static_assert(static_cast<int>(Reason::kReserved) == 5);
+static_assert(static_cast<int>(Reason::kBanned) == 7);
 constexpr std::int64_t kLastReason = 5;
+constexpr std::int64_t kBanned = 7;
 constexpr std::int64_t kCharged = -1;
 constexpr std::int64_t kNever = -1;
 constexpr std::int64_t kUnknown = -2;
@@ -47,21 +50,37 @@ bool AreIntegers(Reply reply) {
   return true;
 }
 
+bool IsTime(const wire::RespNode& node) {
+  return node.type == RespType::kInteger && node.integer >= 0 && node.integer < kLongestUs;
+}
+WallInstant InstantOf(const wire::RespNode& node) {
+  return WallInstant(Duration(node.integer * 1000));
+}
+
+bool HasBans(const store::CheckCall& call) {
+  return std::ranges::any_of(call.checks,
+                             [](const store::Check& check) { return check.ban != nullptr; });
+}
+
 // False if these cannot be the numbers of a decision.
 bool ReadDecision(Reply numbers, const store::Check& check, WallInstant now, CheckAnswer& answer) {
   const std::int64_t code = numbers[0].integer;
   const std::int64_t remaining = numbers[1].integer;
   const std::int64_t reset_after = numbers[2].integer;
   const std::int64_t wait = numbers[3].integer;
-  if (code < kCharged || code > kLastReason || remaining < 0 || reset_after < 0 ||
-      wait < (code > 0 ? kUnknown : 0)) {
+  if (code < kCharged || (code > kLastReason && code != kBanned) || remaining < 0 ||
+      reset_after < 0 || wait < (code > 0 ? kUnknown : 0)) {
     return false;
+  }
+  if (check.quota.unlimited && code <= 0) {
+    answer = UnlimitedAnswer(check);
+    return true;
   }
   Decision& decision = answer.decision;
   decision = {};
   decision.allowed = code <= 0;
   decision.shadow = check.shadow;
-  decision.limit = check.quota.limit;
+  decision.limit = check.quota.unlimited ? kUnlimited : check.quota.limit;
   decision.remaining = remaining;
   decision.reset_after = WaitOf(reset_after);
   if (decision.allowed) {
@@ -86,10 +105,10 @@ bool ReadDecision(Reply numbers, const store::Check& check, WallInstant now, Che
 }  // namespace
 
 bool ReadTime(Reply reply, WallInstant& now) {
-  if (!AreIntegers(reply) || reply[1].integer < 0 || reply[1].integer >= kLongestUs) {
+  if (!AreIntegers(reply) || !IsTime(reply[1])) {
     return false;
   }
-  now = WallInstant(Duration(reply[1].integer * 1000));
+  now = InstantOf(reply[1]);
   return true;
 }
 
@@ -113,7 +132,35 @@ CheckReply ReadCheckReply(Reply reply, store::CheckCall& call) {
     }
     rest = rest.subspan(kNumbersPerCheck);
   }
-  return rest.empty() ? CheckReply::kAnswered : CheckReply::kMalformed;
+  return rest.size() == (HasBans(call) ? 1 : 0) ? CheckReply::kAnswered : CheckReply::kMalformed;
+}
+
+std::uint64_t BansIn(Reply reply, const store::CheckCall& call) {
+  return HasBans(call) ? static_cast<std::uint64_t>(std::max<std::int64_t>(reply.back().integer, 0))
+                       : 0;
+}
+
+bool ReadBanPage(Reply reply, BanPage& page) {
+  constexpr std::size_t kNodesPerBan = 4;
+  if (reply.size() < 3 || reply[0].type != RespType::kArray || reply.size() != reply[0].size + 1 ||
+      (reply.size() - 3) % kNodesPerBan != 0 || !IsTime(reply[1]) ||
+      reply[2].type != RespType::kBulk || reply[2].text.empty()) {
+    return false;
+  }
+  page.now = InstantOf(reply[1]);
+  for (Reply rest = reply.subspan(3); !rest.empty(); rest = rest.subspan(kNodesPerBan)) {
+    if (rest[0].type != RespType::kBulk || !IsTime(rest[1]) || !IsTime(rest[2]) ||
+        rest[3].type != RespType::kBulk) {
+      return false;
+    }
+    if (auto key = ReadBanKeyText(rest[0].text, rest[3].text)) {
+      page.bans.emplace_back(rest[0].text, store::BannedKey{.key = *std::move(key),
+                                                            .since = InstantOf(rest[2]),
+                                                            .until = InstantOf(rest[1])});
+    }
+  }
+  page.begin = reply[2].text;
+  return true;
 }
 
 CheckAnswer UnlimitedAnswer(const store::Check& check) {

@@ -6,6 +6,7 @@
 
 #include "sluice/time.h"
 
+#include "redis/ban_page.h"
 #include "store/key_store.h"
 #include "wire/resp_reply_parser.h"
 
@@ -22,6 +23,12 @@ enum class CheckReply : std::uint8_t { kAnswered, kAgain, kMalformed };
 
 // The answer to a check that is not asked of Redis.
 [[nodiscard]] store::CheckAnswer UnlimitedAnswer(const store::Check& check);
+
+// How many keys the denials of this request have banned; of an answered call.
+[[nodiscard]] std::uint64_t BansIn(Reply reply, const store::CheckCall& call);
+
+// Appends to the page's bans and moves it on to the next. False: no reply of that script.
+[[nodiscard]] bool ReadBanPage(Reply reply, BanPage& page);
 
 // Of a call that is gone: a check that was charged, by its number among those that were asked,
 // when, and by when that stops counting anyway. Microseconds by the server's clock.

@@ -23,6 +23,10 @@ class Route {
   virtual void Release(store::HoldCall& call, Time now) = 0;
   virtual void Renew(store::HoldCall& call, Time now) = 0;
   virtual void Settle(store::SettleCall& call, Time now) = 0;
+  virtual void Ban(store::BanCall& call, Time now) = 0;
+  virtual void Unban(store::BanCall& call, Time now) = 0;
+  // Takes many questions, and looks through all keys.
+  virtual void ListBans(store::BansCall& call, Time now) = 0;
   // After verbs were called: what they wrote leaves at the end of this turn.
   virtual void Kick() = 0;
 

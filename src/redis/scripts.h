@@ -23,8 +23,12 @@ enum class ScriptId : std::uint8_t {
   kSettle,
   kSpan,      // Any request that is part of one over several slots of a cluster.
   kSpanUndo,  // Takes such a part back.
+  kGuarded,   // kRequest and kSpan with checks that have bans.
+  kGuardedSpan,
+  kBan,      // Bans a key, or lifts its ban.
+  kBanList,  // A page of all bans of a server.
 };
-inline constexpr std::size_t kScriptCount = 13;
+inline constexpr std::size_t kScriptCount = 17;
 
 struct Script {
   std::string_view name;  // Of the first six: also what request.lua and refund.lua call them.

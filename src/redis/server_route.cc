@@ -1,5 +1,7 @@
 #include "redis/server_route.h"
 
+#include <vector>
+
 namespace sluice::redis {
 
 ServerRoute::ServerRoute(net::EventLoop& loop, const RedisSettings& settings,
@@ -18,6 +20,15 @@ ServerRoute::ServerRoute(net::EventLoop& loop, const RedisSettings& settings,
         [this](const net::DialTarget& primary) { link_.Aim(primary); },
         [&on_event](const std::string& text) { on_event(false, text); });
   }
+}
+
+void ServerRoute::ListBans(store::BansCall& call, Time /*now*/) {
+  BanListing::Begin(call, *this, std::vector(1, net::DialTarget{}));
+}
+
+void ServerRoute::SendPage(BanPage& page) {
+  link_.channel().AskBanPage(page, std::chrono::steady_clock::now());
+  link_.Kick();
 }
 
 }  // namespace sluice::redis

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "redis/ban_listing.h"
 #include "redis/link.h"
 #include "redis/route.h"
 #include "redis/sentinel_watch.h"
@@ -9,7 +10,7 @@
 namespace sluice::redis {
 
 // The way to one server: always the same, or the one that the Sentinels say is the primary.
-class ServerRoute final : public Route {
+class ServerRoute final : public Route, private BanListing::Sender {
  public:
   // All outlive it.
   ServerRoute(net::EventLoop& loop, const RedisSettings& settings, const base::Clock& clock,
@@ -21,6 +22,9 @@ class ServerRoute final : public Route {
   void Release(store::HoldCall& call, Time now) override { link_.channel().Release(call, now); }
   void Renew(store::HoldCall& call, Time now) override { link_.channel().Renew(call, now); }
   void Settle(store::SettleCall& call, Time now) override { link_.channel().Settle(call, now); }
+  void Ban(store::BanCall& call, Time now) override { link_.channel().Ban(call, now); }
+  void Unban(store::BanCall& call, Time now) override { link_.channel().Unban(call, now); }
+  void ListBans(store::BansCall& call, Time now) override;
   void Kick() override { link_.Kick(); }
   void Join(const std::string& member, std::atomic<int>& nodes) override {
     link_.channel().Join(member, nodes);
@@ -31,6 +35,8 @@ class ServerRoute final : public Route {
   [[nodiscard]] bool idle() const override { return link_.channel().idle(); }
 
  private:
+  void SendPage(BanPage& page) override;
+
   Link link_;
   std::unique_ptr<SentinelWatch> sentinels_;  // nullptr: the server is known.
 };

@@ -111,6 +111,14 @@ void Fallback::Reset(const core::KeyView& key, const core::Quota& quota) {
   SLUICE_ASSERT(call.answered);
 }
 
+void Fallback::Unban(const core::KeyView& key, const core::Quota& quota) {
+  Forget(key, quota);
+  OnTheSpot<store::BanCall> call;
+  call.key = key;
+  local_.Unban(call);
+  SLUICE_ASSERT(call.answered);
+}
+
 bool Fallback::Release(const store::HoldCall& hold) {
   return CarryOut(local_, &store::KeyStore::Release, hold);
 }

@@ -51,8 +51,9 @@ class Fallback {
   // else, or where one of these denies, nothing is charged.
   void Decide(FallbackRoom& room, bool charge);
 
-  // The key is as good as fresh, or has got units back: also here.
+  // The key is as good as fresh, or banned no longer, or has got units back: also here.
   void Reset(const core::KeyView& key, const core::Quota& quota);
+  void Unban(const core::KeyView& key, const core::Quota& quota);
   void Forget(const core::KeyView& key, const core::Quota& quota) { denials_.Forget(key, quota); }
   // Whether the hold was one of the local table's, and so is carried out.
   [[nodiscard]] bool Release(const store::HoldCall& call);

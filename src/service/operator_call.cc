@@ -119,6 +119,9 @@ void LimiterService::Unban(OperatorCall& call) {
     parts.push_back(std::move(part));
     ban.key = {
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    if (fallback_ != nullptr) {
+      fallback_->Unban(ban.key, applied.quota);
+    }
     store_.Unban(ban);
   });
 }

@@ -25,7 +25,6 @@ class RedisFixture final : public StoreFixture {
   void Advance(Duration by) override { clock_.Advance(by); }
   void StepWall(Duration by) override { clock_.StepWall(by); }
   [[nodiscard]] Duration resolution() const override { return std::chrono::microseconds(1); }
-  [[nodiscard]] bool keeps_bans() const override { return false; }
   void Pump() override { redis_.RunUntilIdle(); }
 
  private:

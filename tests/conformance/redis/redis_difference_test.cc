@@ -52,7 +52,7 @@ std::string TextOf(const store::CheckAnswer& answer) {
 }
 
 // The table and Redis, asked the same at the same time: random requests of one to three checks on
-// a few keys, whose limits change all the time, refunds, resets and releases between them.
+// a few keys, whose limits change all the time, refunds, resets, releases and bans between them.
 class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
  protected:
   DifferenceTest() {
@@ -122,6 +122,13 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     return quota;
   }
 
+  void DrawBan() {
+    banning_ = Chance(30);
+    ban_ = {.after = static_cast<Units>(Draw(5) + 1),
+            .within = std::chrono::milliseconds(Draw(2) == 0 ? Draw(10) + 1 : 60'000),
+            .lasts = std::chrono::milliseconds(Draw(2) == 0 ? Draw(100) + 1 : 600'000)};
+  }
+
   Units DrawCost(const Quota& quota) {
     if (Chance(60)) {
       return 1;
@@ -173,7 +180,8 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
       const store::Check check{.key = keys_[kNamings * Draw(kValues.size()) + naming]->view(),
                                .quota = quota,
                                .cost = Cost{DrawCost(quota)},
-                               .shadow = Chance(10)};
+                               .shadow = Chance(10),
+                               .ban = banning_ && Chance(80) ? &ban_ : nullptr};
       in_table.Add(check);
       in_redis.Add(check);
     }
@@ -234,6 +242,26 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     }
   }
 
+  void BanOrUnbanBoth() {
+    if (!banning_) {
+      return;
+    }
+    const OwnedKey& key = *OneOf(keys_);
+    const bool lift = Chance(60);
+    std::array<store::StoreError, 2> errors{};
+    for (const int which : {0, 1}) {
+      store::KeyStore& store =
+          which == 0 ? static_cast<store::KeyStore&>(*table_) : redis_->store();
+      support::Answered<store::BanCall> call;
+      call.key = key.view();
+      call.duration = ban_.lasts;
+      lift ? store.Unban(call) : store.Ban(call);
+      redis_->RunUntilIdle();
+      errors[static_cast<std::size_t>(which)] = call.error;
+    }
+    ASSERT_EQ(errors[0], errors[1]);
+  }
+
   void ReleaseBoth() {
     if (holds_.empty()) {
       return;
@@ -277,6 +305,8 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
   bool steady_ = true;  // Numbers stay for a while; else every check draws its own.
   Units limit_ = 1;
   Units rate_ = 1;
+  bool banning_ = false;  // For a while: denials ban.
+  core::Ban ban_;
   std::uint64_t next_us_ = 0;  // When the last answer says that something changes.
 };
 
@@ -291,6 +321,7 @@ TEST_P(DifferenceTest, TheTableAndRedisAnswerTheSame) {
       steady_ = Chance(75);
       limit_ = DrawUnits();
       rate_ = DrawUnits();
+      DrawBan();
     }
     PassTime();
     const std::uint64_t what = Draw(100);
@@ -298,8 +329,10 @@ TEST_P(DifferenceTest, TheTableAndRedisAnswerTheSame) {
       CheckBoth();
     } else if (what < 94 && shape_.algorithm != Algorithm::kConcurrency) {
       RefundBoth();
-    } else if (what < 99) {
+    } else if (what < 98) {
       ReleaseBoth();
+    } else if (what < 99) {
+      BanOrUnbanBoth();
     } else {
       ResetBoth();
     }

@@ -53,9 +53,6 @@ class BanAsker {
 }  // namespace
 
 TEST_P(KeyStoreConformance, DenialsBanAKeyForTheTimeSaid) {
-  if (!fixture_->keeps_bans()) {
-    return;
-  }
   for (const Algorithm algorithm : kAll) {
     SCOPED_TRACE(core::NameOf(algorithm));
     const OwnedKey key("abuser");
@@ -93,9 +90,6 @@ TEST_P(KeyStoreConformance, DenialsBanAKeyForTheTimeSaid) {
 
 // Denials at 0, 9, 11 and 12 s: no three within 10 s but the last three.
 TEST_P(KeyStoreConformance, DenialsCountWithinTheirTimeExactly) {
-  if (!fixture_->keeps_bans()) {
-    return;
-  }
   const OwnedKey key("slow");
   BanAsker asker(*fixture_, key, QuotaOf(Algorithm::kFixedWindow, 0));
   EXPECT_EQ(asker.Why(), Reason::kLimitZero);
@@ -108,9 +102,6 @@ TEST_P(KeyStoreConformance, DenialsCountWithinTheirTimeExactly) {
 }
 
 TEST_P(KeyStoreConformance, NeitherPeeksNorOthersDenialsCount) {
-  if (!fixture_->keeps_bans()) {
-    return;
-  }
   const OwnedKey key("peeked");
   const OwnedKey full("full");
   const Quota quota = QuotaOf(Algorithm::kTokenBucket, 1);
@@ -136,9 +127,6 @@ TEST_P(KeyStoreConformance, NeitherPeeksNorOthersDenialsCount) {
 }
 
 TEST_P(KeyStoreConformance, ABannedKeyDeniesTheWholeRequest) {
-  if (!fixture_->keeps_bans()) {
-    return;
-  }
   const OwnedKey key("bad");
   const OwnedKey good("good");
   const Quota quota = QuotaOf(Algorithm::kGcra, 5);
@@ -173,12 +161,7 @@ TEST_P(KeyStoreConformance, BansAreListedAndLifted) {
   ban.duration = minutes(1);
   fixture_->store().Ban(ban);
   fixture_->Pump();
-  if (!fixture_->keeps_bans()) {
-    EXPECT_EQ(ban.error, StoreError::kUnsupported);
-    (void)list_now();
-    EXPECT_EQ(list.error, StoreError::kUnsupported);
-    return;
-  }
+  ASSERT_EQ(ban.error, StoreError::kNone);
   fixture_->Advance(seconds(20));
   ASSERT_EQ(list_now().size(), 1U);
   const BannedKey& banned = list.bans.front();
@@ -200,10 +183,23 @@ TEST_P(KeyStoreConformance, BansAreListedAndLifted) {
   EXPECT_EQ(BanAsker(*fixture_, key, QuotaOf(Algorithm::kTokenBucket, 1)).Why(), Reason::kNone);
 }
 
+TEST_P(KeyStoreConformance, AWallThatStepsBackMakesNoBanLonger) {
+  const OwnedKey key("stepped");
+  support::Answered<store::BanCall> ban;
+  ban.key = key.view();
+  ban.duration = minutes(1);
+  fixture_->store().Ban(ban);
+  fixture_->Pump();
+  BanAsker asker(*fixture_, key, QuotaOf(Algorithm::kGcra, 5));
+  fixture_->StepWall(-std::chrono::hours(1));
+  EXPECT_EQ(asker.Ask(1, true).decision.retry_after, minutes(1));
+  fixture_->Advance(seconds(20));
+  EXPECT_EQ(asker.Ask(1).decision.retry_after, seconds(40));
+  fixture_->Advance(seconds(40));
+  EXPECT_EQ(asker.Why(), Reason::kNone);
+}
+
 TEST_P(KeyStoreConformance, AnotherAlgorithmLiftsNoBanAndAResetDoes) {
-  if (!fixture_->keeps_bans()) {
-    return;
-  }
   const OwnedKey key("kept");
   support::Answered<store::BanCall> ban;
   ban.key = key.view();

@@ -23,8 +23,6 @@ class StoreFixture {
   virtual void StepWall(Duration by) = 0;
   // Waits are exact up to this, rounded up.
   [[nodiscard]] virtual Duration resolution() const { return Duration(1); }
-  // A store that keeps none says so, and judges as if nobody asked for any.
-  [[nodiscard]] virtual bool keeps_bans() const { return true; }
   // Delivers every answer that is late.
   virtual void Pump() {}
 };

@@ -25,6 +25,8 @@ rules:
      on_store_error: deny}
   - {id: here, match: {for: here}, key_pattern: "user:{user_id}", algorithm: gcra, rate: 7, window: 1h,
      on_store_error: local}
+  - {id: abuse, match: {for: abuse}, key_pattern: "user:{user_id}", algorithm: gcra, rate: 1, window: 1h,
+     ban: {after: 2, within: 1h, for: 15m}}
 """
 
 
@@ -177,6 +179,21 @@ class RedisTest(unittest.TestCase):
         self.assertNotIn("degraded", json.dumps(body))
         self.assertIn("Redis is away", node.log())
         self.assertIn("Redis is there", node.log())
+
+    def test_a_ban_is_the_fleets_listed_and_lifted_at_any_node(self):
+        self.redis = Redis(self.root)
+        one, other = self.node(), self.node()
+        until(one.up)
+        until(other.up)
+        got = [node.check("abuse")[0] for node in (one, one, other, one, other)]
+        self.assertEqual(got, [200, 429, 429, 403, 403])
+        bans = json.loads(other.ask("GET", "/v1/ratelimit/bans", admin=True)[1])["bans"]
+        self.assertEqual([(ban["rule"], ban["attributes"]) for ban in bans],
+                         [("abuse", {"user_id": "u"})])
+        status, text = one.ask("POST", "/v1/ratelimit/unban",
+                               json.dumps({"for": "abuse", "user_id": "u"}), admin=True)
+        self.assertEqual((status, json.loads(text)), (200, {"lifted": 1}))
+        self.assertEqual(other.check("abuse")[0], 429)
 
     def test_starts_without_redis_and_finds_it_later(self):
         self.redis = Redis(self.root)

@@ -175,6 +175,45 @@ TEST_F(ClusterTest, ARequestOverSeveralSlotsIsChargedWholeOrNotAtAll) {
   EXPECT_GT(redis_->store().metrics().Read(RedisCount::kUndos), 0U);
 }
 
+TEST_F(ClusterTest, BansAreKeptBesideTheirKeysAndListedFromAllServers) {
+  constexpr core::Ban kBan{
+      .after = 2, .within = std::chrono::hours(1), .lasts = std::chrono::minutes(15)};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto banned = KeyOn(i);
+    const auto other = KeyOn((i + 1) % 3);
+    // One unit passes, two denials ban; the other slot's part is taken back each time.
+    for (const Reason reason : {Reason::kNone, Reason::kQuotaExceeded, Reason::kQuotaExceeded,
+                                Reason::kBanned, Reason::kBanned}) {
+      OwnedCheckCall call;
+      call.Add({.key = banned->view(), .quota = Of(1), .cost = {}, .ban = &kBan});
+      call.Add({.key = other->view(), .quota = Of(10, core::Algorithm::kGcra), .cost = {}});
+      EXPECT_EQ(Ask(call), StoreError::kNone);
+      redis_->RunUntilIdle();
+      EXPECT_EQ(call.own_answers[0].decision.reason, reason) << redis_->events();
+    }
+    EXPECT_EQ(AskOne(*other, Of(10, core::Algorithm::kGcra), true).decision.remaining, 9);
+  }
+  support::Answered<store::BansCall> list;
+  redis_->store().ListBans(list);
+  redis_->RunUntil([&] { return list.answers_got == 1; });
+  EXPECT_EQ(list.error, StoreError::kNone) << redis_->events();
+  EXPECT_EQ(list.bans.size(), 3U);
+  support::Answered<store::BanCall> unban;
+  const auto key = KeyOn(2);
+  unban.key = key->view();
+  redis_->store().Unban(unban);
+  redis_->RunUntilIdle();
+  EXPECT_EQ(unban.error, StoreError::kNone);
+  redis_->store().ListBans(list);
+  redis_->RunUntil([&] { return list.answers_got == 2; });
+  EXPECT_EQ(list.bans.size(), 2U);
+  servers_[1]->redis.Kill();
+  redis_->store().ListBans(list);
+  redis_->RunUntil([&] { return list.answers_got == 3; });
+  EXPECT_NE(list.error, StoreError::kNone);
+  EXPECT_TRUE(list.bans.empty());
+}
+
 TEST_F(ClusterTest, AServerThatIsAwayFailsItsOwnChecksOnly) {
   const auto there = KeyOn(0);
   const auto away = KeyOn(2);

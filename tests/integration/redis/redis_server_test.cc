@@ -277,7 +277,8 @@ TEST_F(RedisServerTest, TheDocumentedRightsAreEnough) {
                "+hdel",
                "+zadd",
                "+zremrangebyscore",
-               "+zcard"});
+               "+zcard",
+               "+scan"});
   const std::string file = server_.folder() + "/password";
   std::ofstream(file) << "secret";
   redis::RedisSettings settings = support::PatientSettings(server_);
@@ -312,6 +313,22 @@ TEST_F(RedisServerTest, TheDocumentedRightsAreEnough) {
       EXPECT_EQ(refund.error, StoreError::kNone);
     }
     EXPECT_EQ(Ask(*redis_, key, quota, StoreError::kNone, true).decision.remaining, 9);
+    const core::Ban ban{
+        .after = 1, .within = std::chrono::seconds(1), .lasts = std::chrono::hours(1)};
+    OwnedCheckCall too_much;
+    too_much.Add({.key = key.view(), .quota = quota, .cost = {11}, .ban = &ban});
+    store::CheckCall* const one = &too_much;
+    redis_->store().CheckMany({&one, 1});
+    Answered<store::BansCall> bans;
+    redis_->store().ListBans(bans);
+    redis_->RunUntilIdle();
+    EXPECT_EQ(bans.error, StoreError::kNone);
+    EXPECT_EQ(bans.bans.size(), 1U);
+    Answered<store::BanCall> unban;
+    unban.key = key.view();
+    redis_->store().Unban(unban);
+    redis_->RunUntilIdle();
+    EXPECT_EQ(unban.error, StoreError::kNone);
     Answered<store::ResetCall> reset;
     reset.key = key.view();
     reset.quota = quota;

@@ -70,6 +70,57 @@ TEST(KeyTextTest, RulesOfOneUserShareATag) {
   EXPECT_NE(TagOf(TextOf({}, Gcra(), "a")), TagOf(TextOf({}, Gcra(), "b")));
 }
 
+std::string BanTextOf(std::span<const KeyPart> parts) {
+  std::string text;
+  AppendBesideKeyText("api", {.rule = "api", .formerly = {}, .parts = parts}, BesideKey::kBan,
+                      text);
+  return text;
+}
+
+TEST(KeyTextTest, ABanLiesBesideItsKeyAndNamesIt) {
+  const std::string odd("a,b=c~d#:ban:%\0 \xff", 18);
+  for (const std::string& value :
+       {std::string("u_42"), std::string(), odd, std::string(99, '*'), std::string(600, 'x')}) {
+    const std::array parts{
+        KeyPart{.attribute = "user", .type = AttributeType::kText, .value = value},
+        KeyPart{.attribute = "i=p", .type = AttributeType::kIp, .value = "2001:db8::"}};
+    const std::string name = BanTextOf(parts);
+    EXPECT_EQ(name.substr(13, 10), "}:api:ban:");
+    EXPECT_EQ(TagOf(name), TagOf(TextOf(parts)));
+    EXPECT_LE(name.size(), 23 + kLongestPlainText);
+    std::string attributes;
+    AppendAttributesOfBan({.rule = "api", .formerly = {}, .parts = parts}, attributes);
+    EXPECT_EQ(attributes.empty(), value.size() < 20) << value;
+    const auto read = ReadBanKeyText(name, attributes);
+    ASSERT_TRUE(read.has_value()) << name;
+    EXPECT_EQ(read->rule, "api");
+    ASSERT_EQ(read->parts.size(), 2U);
+    EXPECT_EQ(read->parts[0].attribute, "user");
+    EXPECT_EQ(read->parts[0].value, value);
+    EXPECT_EQ(read->parts[1].attribute, "i=p");
+    EXPECT_EQ(read->parts[1].type, AttributeType::kIp);
+  }
+  EXPECT_EQ(BanTextOf({}).substr(13), "}:api:ban:");
+  EXPECT_TRUE(ReadBanKeyText(BanTextOf({}), "")->parts.empty());
+}
+
+TEST(KeyTextTest, OfTooLongAKeyABanNamesTheRuleAlone) {
+  const std::string value(3000, 'x');
+  const std::array parts{KeyPart{.attribute = "u", .type = AttributeType::kText, .value = value}};
+  std::string attributes;
+  AppendAttributesOfBan({.rule = "api", .formerly = {}, .parts = parts}, attributes);
+  EXPECT_EQ(attributes, "");
+  EXPECT_TRUE(ReadBanKeyText(BanTextOf(parts), "")->parts.empty());
+}
+
+TEST(KeyTextTest, WhatIsNoBansKeyIsNotReadAsOne) {
+  for (const std::string_view name :
+       {"", "sl1:{", "sl1:{aa}:api", "sl1:{aa}:api:gcra,60000:u=:ban:x=1", "sl1:{aa}:api:ban:u",
+        "sl1:{aa}:api:ban:u=%4", "sl1:{aa}:api:ban:u=%zz", "sl1:{aa}:api:denials:u=1"}) {
+    EXPECT_FALSE(ReadBanKeyText(name, "").has_value()) << name;
+  }
+}
+
 TEST(KeyTextTest, NamesTheShape) {
   core::Quota quota;
   quota.algorithm = core::Algorithm::kSlidingWindow;

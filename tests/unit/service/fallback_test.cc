@@ -172,6 +172,26 @@ TEST_F(FallbackTest, AChangedQuotaARefundOrAResetEndWhatIsRemembered) {
   EXPECT_TRUE(Decide());
 }
 
+TEST_F(FallbackTest, ABanIsLiftedHereToo) {
+  Load(RuleText("r", ", on_store_error: local, ban: {after: 1, within: 1m, for: 15m}"));
+  GoAway();
+  for (int i = 0; i < 11; ++i) {
+    (void)Decide();  // The last is denied: that bans.
+  }
+  TestCall banned;
+  EXPECT_FALSE(Decide(banned));
+  EXPECT_EQ(banned.verdict.decisions[0].decision.reason, Reason::kBanned);
+  struct Done final : OperatorCall {
+    void OnDone() noexcept override {}
+  } unban;
+  const Attribute user{.name = "user_id", .value = "a"};
+  unban.attributes = {&user, 1};
+  service->Unban(unban);
+  TestCall denied;
+  EXPECT_FALSE(Decide(denied));
+  EXPECT_EQ(denied.verdict.decisions[0].decision.reason, Reason::kQuotaExceeded);
+}
+
 TEST_F(FallbackTest, LocalHoldsAreGivenBackLocally) {
   Load(
       "  - {id: r, key_pattern: \"user:{user_id}\", algorithm: concurrency, limit: 1, "

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "net/dial.h"
+#include "redis/ban_page.h"
+#include "store/key_store.h"
+
+namespace sluice::redis {
+
+// Lists all bans of one server or of a cluster's: page by page, each server for itself and all at
+// once. It belongs to nobody and ends itself when the call is answered: with all bans, or with the
+// error of a server that did not answer. One thread.
+class BanListing {
+ public:
+  // Whoever sends a page to the server that it names. It outlives the listing or answers its pages.
+  class Sender {
+   public:
+    virtual ~Sender() = default;
+    virtual void SendPage(BanPage& page) = 0;
+  };
+
+  static void Begin(store::BansCall& call, Sender& sender,
+                    const std::vector<net::DialTarget>& servers);
+
+ private:
+  class Page final : public BanPage {
+   public:
+    void OnAnswered() noexcept override { whole->OnPage(*this); }
+    BanListing* whole = nullptr;
+  };
+
+  BanListing(store::BansCall& call, Sender& sender) : call_(call), sender_(sender) {}
+  void OnPage(Page& page);
+  void Close();
+
+  std::unique_ptr<BanListing> self_;  // Until the call is answered.
+  store::BansCall& call_;
+  Sender& sender_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::size_t open_ = 0;
+  store::StoreError error_ = store::StoreError::kNone;
+  std::unordered_map<std::string, store::BannedKey> bans_;  // By the name of the ban's key.
+};
+
+}  // namespace sluice::redis
