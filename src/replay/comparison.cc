@@ -118,7 +118,7 @@ void Comparison::AddRow(std::string name, const Quota& quota, bool own) {
 
 void Comparison::Entries::Change(std::uint32_t drop, core::Entry append) {
   gone += drop;
-  if (gone > 64 && gone * 2 > list.size()) {  // So that each is moved once at most.
+  if (gone * 2 > list.size()) {  // So that each is moved once at most.
     list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(gone));
     gone = 0;
   }

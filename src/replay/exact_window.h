@@ -35,7 +35,7 @@ class ExactWindow {
     while (gone_ + 1 < entries_.size() && sum_ - entries_[gone_].units >= limit) {
       DropOldest();
     }
-    if (gone_ > 16 && gone_ * 2 > entries_.size()) {
+    if (gone_ * 2 > entries_.size()) {  // So that each is moved once at most.
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(gone_));
       gone_ = 0;
     }

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/counted_new.h"
+
 namespace sluice::replay {
 namespace {
 
@@ -80,6 +82,21 @@ TEST(ComparisonTest, StrictNeverAllowsAndFixedNeverDeniesWrongly) {
   const ComparisonRow& fixed = RowNamed(comparison, "fixed_window");
   EXPECT_EQ(fixed.own_admissions.wrongly_denied, 0U);
   EXPECT_GT(fixed.own_admissions.wrongly_allowed, 0U);
+}
+
+// What is out of every window is not kept: memory follows keys, not lines.
+TEST(ComparisonTest, ALongLogOfOneKeyTakesNoMoreMemoryThanAShortOne) {
+  Comparison comparison(Sliding(20, 8));
+  std::int64_t ms = 0;
+  const auto judge = [&](int requests) {
+    for (int i = 0; i < requests; ++i) {
+      comparison.Judge(0, Sliding(20, 8), At(ms += 2 * kWindowMs), Cost{1});
+    }
+  };
+  judge(10);
+  const std::int64_t before = support::AllocationsOfThisThread();
+  judge(1'000);
+  EXPECT_EQ(support::AllocationsOfThisThread() - before, 0);
 }
 
 // The fixed window by hand: a count per aligned minute, beside an exact list of what it let
