@@ -228,6 +228,7 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Server(const TlsServerSett
 Result<std::shared_ptr<const TlsContext>> TlsContext::Client(const TlsClientSettings& settings) {
   std::shared_ptr<TlsContext> made(new TlsContext(/*is_server=*/false));
   SSL_CTX* const context = made->context_;
+  made->verifies_name_ = settings.verify_name;
   SSL_CTX_set_verify(context, settings.verify_server ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   Result<void> done = made->SetProtocols(settings.protocols);
   if (settings.certificate.has_value() != settings.key.has_value()) {

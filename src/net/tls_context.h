@@ -40,6 +40,8 @@ struct TlsClientSettings {
   std::vector<std::string> protocols{};  // What to offer, best first.
   // False: anybody may be the server. For tests and closed networks.
   bool verify_server = true;
+  // Whether the certificate must be the named server's; else any that is signed as it should be.
+  bool verify_name = true;
 };
 
 // Certificates and rules of one side of TLS, checked and ready: TLS 1.2 and 1.3, in 1.2 only
@@ -59,6 +61,7 @@ class TlsContext {
   TlsContext& operator=(const TlsContext&) = delete;
 
   [[nodiscard]] bool is_server() const { return is_server_; }
+  [[nodiscard]] bool verifies_name() const { return verifies_name_; }
   // When the own certificate ends; none where there is none.
   [[nodiscard]] std::optional<WallInstant> not_after() const { return not_after_; }
   [[nodiscard]] ssl_ctx_st* native() const { return context_; }
@@ -72,6 +75,7 @@ class TlsContext {
   Result<void> Trust(const PemFile& ca);
 
   const bool is_server_;
+  bool verifies_name_ = true;
   ssl_ctx_st* const context_;
   std::string protocols_;
   std::optional<WallInstant> not_after_;

@@ -74,7 +74,15 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, std::string_vi
     return;
   }
   SSL_set_connect_state(ssl_);
-  const std::string name(server_name);
+  Expect(std::string(server_name));
+  if (!context_->verifies_name()) {  // It was told who is asked for, and may be anybody.
+    X509_VERIFY_PARAM* const expected = SSL_get0_param(ssl_);
+    X509_VERIFY_PARAM_set1_ip(expected, nullptr, 0);
+    X509_VERIFY_PARAM_set1_host(expected, nullptr, 0);
+  }
+}
+
+void TlsSession::Expect(const std::string& name) {
   X509_VERIFY_PARAM* const expected = SSL_get0_param(ssl_);
   if (name.empty() || X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str()) == 1) {
     return;

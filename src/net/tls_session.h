@@ -65,6 +65,8 @@ class TlsSession {
  private:
   friend struct TlsSessionBio;
 
+  // Of a client: the server's certificate must be this name's or address's.
+  void Expect(const std::string& name);
   Step StepOf(int returned);
 
   const std::shared_ptr<const TlsContext> context_;

@@ -147,6 +147,24 @@ TEST(TlsSessionTest, TheServersNameIsHeldAgainstItsCertificate) {
   EXPECT_THAT(client.failure(), HasSubstr("hostname mismatch"));
 }
 
+TEST(TlsSessionTest, AnyNameWillDoWhereItIsPassedOverButNotAnyAuthority) {
+  const TestAuthority authority;
+  const auto own = authority.Sign("localhost");
+  const auto context =
+      *TlsContext::Server({.certificate = {"crt", own.certificate}, .key = {"key", own.key}});
+  const auto trusting = [](const TestAuthority& whom) {
+    return *TlsContext::Client({.ca = PemFile{"ca", whom.certificate()}, .verify_name = false});
+  };
+  for (const char* const name : {"other.example", "127.0.0.2"}) {
+    TlsSession server(context);
+    TlsSession client(trusting(authority), name);
+    EXPECT_EQ(Shake(server, client).client, Step::kDone) << client.failure();
+    TlsSession again(context);
+    TlsSession stranger(trusting(TestAuthority()), name);
+    EXPECT_EQ(Shake(again, stranger).client, Step::kFailed);
+  }
+}
+
 TEST(TlsSessionTest, AnAddressIsHeldAgainstAddresses) {
   const TestAuthority authority;
   const auto own = authority.Sign("127.0.0.1");
