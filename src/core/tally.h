@@ -47,6 +47,20 @@ inline constexpr Algorithm kTally = static_cast<Algorithm>(kAlgorithmCount + 1);
   return algorithm == kTally;
 }
 
+// The verdict of `cost` more in a window that stood at `before` and ends in `until_end`.
+// `remaining` is what was left before. Also for counters that are not kept here, but in a Redis.
+[[nodiscard]] inline Decision JudgeTally(const Quota& quota, Units before, Cost cost,
+                                         Duration until_end) {
+  Decision decision;
+  decision.allowed = before + cost.units <= quota.limit;
+  decision.limit = quota.limit;
+  decision.remaining = std::max<Units>(quota.limit - before, 0);
+  decision.reset_after = until_end;
+  decision.reason = decision.allowed ? Reason::kNone : Reason::kQuotaExceeded;
+  decision.retry_after = decision.allowed ? Duration{} : until_end;
+  return decision;
+}
+
 // Pure and static, as FixedWindow.
 template <class Timeline>
 class Tally {
@@ -93,17 +107,15 @@ class Tally {
     return quota;
   }
 
+  // `decision`: the fixed window's.
   static void Judge(const Quota& quota, const Now& now, Units before, Cost cost,
                     Decision& decision) {
-    decision.limit = quota.limit;
-    decision.remaining = std::max<Units>(quota.limit - before, 0);
-    if (decision.reset_after == Duration{}) {
+    Duration until_end = decision.reset_after;
+    if (until_end == Duration{}) {
       const std::int64_t wall = now.wall.time_since_epoch().count();
-      decision.reset_after = quota.window - Duration(PastMultiple(wall, quota.window.count()));
+      until_end = quota.window - Duration(PastMultiple(wall, quota.window.count()));
     }
-    decision.allowed = before + cost.units <= quota.limit;
-    decision.reason = decision.allowed ? Reason::kNone : Reason::kQuotaExceeded;
-    decision.retry_after = decision.allowed ? Duration{} : decision.reset_after;
+    decision = JudgeTally(quota, before, cost, until_end);
   }
 };
 

@@ -16,6 +16,22 @@ namespace {
 
 constexpr std::string_view kMembersKey = "sl1:{nodes}:nodes";
 
+// How many requests these commands are, if somebody waits for them: counters of one request, which
+// are sent one after the other, are one.
+std::size_t RequestsOf(const std::vector<Channel::Command>& commands) {
+  const void* last = nullptr;
+  std::size_t count = 0;
+  for (const Channel::Command& command : commands) {
+    const void* request = command.call;
+    if (request != nullptr && command.kind == Channel::Kind::kCounter) {
+      request = static_cast<const CounterCall*>(command.call)->request;
+    }
+    count += request != nullptr && request != last ? 1 : 0;
+    last = request == nullptr ? last : request;
+  }
+  return count;
+}
+
 }  // namespace
 
 Channel::Channel(const ChannelSettings& settings, const base::Clock& clock, RedisMetrics& metrics,
@@ -67,6 +83,10 @@ void Channel::AskBanPage(BanPage& page, Time now) {
                .call = &page,
                .deadline = now + std::max(settings_.deadline, kPageWithin)},
        now);
+}
+
+void Channel::Count(CounterCall& call, Time now) {
+  Send(Kind::kCounter, call, now);
 }
 
 void Channel::AnswerEverything() {
@@ -182,6 +202,9 @@ void Channel::Write(Command command) {
     case Kind::kReset:
       AppendReset(static_cast<store::ResetCall&>(*command.call), written_);
       break;
+    case Kind::kCounter:
+      AppendCounter(static_cast<const CounterCall&>(*command.call), written_);
+      break;
     default:
       EnsureLoaded(command.script);
       written_ = command.bytes;
@@ -192,6 +215,27 @@ void Channel::Write(Command command) {
   }
   output_ += written_;
   in_flight_.push_back(std::move(command));
+  ++unsent_;
+  if (in_flight_.back().kind == Kind::kCounter) {
+    WriteExpiry(in_flight_.back());
+  }
+}
+
+// Behind the INCRBY, whatever that says: it is sent with it or not at all.
+void Channel::WriteExpiry(const Command& counter) {
+  const auto& call = static_cast<const CounterCall&>(*counter.call);
+  if (call.verb != CounterCall::Verb::kAdd) {
+    return;
+  }
+  if (counter.asking) {
+    WriteOwn(Kind::kAsking, {"ASKING"});
+  }
+  std::int64_t extra = 0;
+  if (settings_.expiry_jitter_s > 0) {
+    extra = std::uniform_int_distribution<std::int64_t>(0, settings_.expiry_jitter_s - 1)(random_);
+  }
+  AppendExpiry(call, extra, output_);
+  in_flight_.push_back(Command{.kind = Kind::kExpiry});
   ++unsent_;
 }
 
@@ -248,7 +292,9 @@ void Channel::OnConnected(const Credentials& credentials, Time now) {
   if (settings_.database != 0) {
     WriteOwn(Kind::kSelect, {"SELECT", std::to_string(settings_.database)});
   }
-  WriteOwn(Kind::kName, {"CLIENT", "SETNAME", "sluice"});
+  if (!settings_.terse) {
+    WriteOwn(Kind::kName, {"CLIENT", "SETNAME", "sluice"});
+  }
   WriteOwn(Kind::kHello, {"PING"});
 }
 
@@ -366,9 +412,8 @@ void Channel::ExpireCalls(Time now) {
     }
   }
   waiting_ = std::move(left);
-  const auto waited_for = [](const Command& command) { return command.call != nullptr; };
-  const auto failures = std::ranges::count_if(unsent, waited_for) + std::ssize(expired);
-  for (std::ptrdiff_t i = 0; i < failures; ++i) {
+  const std::size_t failures = RequestsOf(unsent) + RequestsOf(expired);
+  for (std::size_t i = 0; i < failures; ++i) {
     CountFailure(now);
   }
   AnswerAll(expired, StoreError::kUnavailable, RedisCount::kTimedOut);

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "redis/command_writer.h"
+#include "redis/counter_call.h"
 #include "redis/opening.h"
 #include "redis/redis_metrics.h"
 #include "redis/scripts.h"
@@ -39,6 +40,10 @@ struct ChannelSettings {
   Duration first_pause = std::chrono::milliseconds(50);
   Duration longest_pause = std::chrono::milliseconds(500);
   int database = 0;
+  // A counter lives up to this much longer than its window, drawn anew at each hit.
+  std::int64_t expiry_jitter_s = 300;
+  // Says nothing but what calls need: no name.
+  bool terse = false;
   // Judge by the node's clock, and let keys live for ever: for playing histories.
   bool by_given_clock = false;
 };
@@ -67,6 +72,7 @@ class Channel {
     kBan,
     kUnban,
     kBanPage,
+    kCounter,
     kUndo,  // Takes back a charge; nobody waits for it.
     // Of its own.
     kAuth,
@@ -78,6 +84,7 @@ class Channel {
     kAsking,
     kMember,
     kTopology,
+    kExpiry,  // Of a counter.
   };
   // What takes back a check that nobody waits for.
   struct Undo {
@@ -124,6 +131,7 @@ class Channel {
   void Ban(store::BanCall& call, Time now);
   void Unban(store::BanCall& call, Time now);
   void AskBanPage(BanPage& page, Time now);
+  void Count(CounterCall& call, Time now);
 
   // Any call or kUndo, with its deadline set.
   void Send(Command command, Time now);
@@ -201,6 +209,7 @@ class Channel {
   void Send(Kind kind, store::StoreCall& call, Time now);
   void Write(Command command);
   void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
+  void WriteExpiry(const Command& counter);
   void EnsureLoaded(ScriptId script);
   void WriteMember(Time now);
   [[nodiscard]] Judged JudgedNow(const Command& command) const;

@@ -104,6 +104,12 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
       return;
     case Kind::kAsking:
       return;
+    case Kind::kExpiry:
+      // What sends the counter away, or keeps it from being written, is told of that.
+      if (failed && IsOneOf(FirstWord(head.text), {"ERR", "NOPERM"})) {
+        ReportError(head.text, now);
+      }
+      return;
     case Kind::kUndo:
       if (failed && command.wanted()) {
         OnError(std::move(command), head.text, now);
@@ -118,6 +124,7 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
     case Kind::kBan:
     case Kind::kUnban:
     case Kind::kBanPage:
+    case Kind::kCounter:
       if (failed) {
         OnError(std::move(command), head.text, now);
       } else {
@@ -182,6 +189,15 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
            read ? RedisCount::kAnswered : RedisCount::kFailed);
     return;
   }
+  if (command.kind == Kind::kCounter) {
+    const bool read = ReadCount(reply[0], static_cast<CounterCall&>(*command.call));
+    if (!read) {
+      ReportError("a counter has a value that is no number", now);
+    }
+    Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
+           read ? RedisCount::kAnswered : RedisCount::kFailed);
+    return;
+  }
   if (command.kind != Kind::kCheck) {
     const bool read = ReadTime(reply, command.call->now);
     StoreError error = read ? StoreError::kNone : StoreError::kUnavailable;
@@ -224,6 +240,11 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
 void Channel::OnError(Command command, std::string_view text, Time now) {
   const std::string_view word = FirstWord(text);
   const bool wanted = command.wanted();
+  if (wanted && command.kind == Kind::kCounter && SaysTooHigh(text)) {
+    static_cast<CounterCall&>(*command.call).count = CounterCall::kMostCount;
+    Answer(command, StoreError::kNone, RedisCount::kAnswered);
+    return;
+  }
   if (word == "NOSCRIPT") {
     const auto i = static_cast<std::size_t>(command.script);
     if (loads_in_flight_[i] == 0) {

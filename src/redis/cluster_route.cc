@@ -213,6 +213,10 @@ void ClusterRoute::SendPage(BanPage& page) {
   (*node)->link->Kick();
 }
 
+void ClusterRoute::Count(CounterCall& call, Time now) {
+  SendOne(Channel::Kind::kCounter, call, SlotOfKey(call.key), now);
+}
+
 void ClusterRoute::SendPart(SpanningCall::Part& part) {
   SendOne(Channel::Kind::kCheck, part, part.slot, Now());
 }

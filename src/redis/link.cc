@@ -180,7 +180,7 @@ void Link::StartDial() {
 
 void Link::Begin(std::unique_ptr<net::Transport> transport) {
   const Result<Credentials> credentials =
-      ReadCredentials(settings_.username, settings_.password_file);
+      ReadCredentials(settings_.username, settings_.password_file, settings_.password);
   if (!credentials) {
     transport->Close();
     Drop(credentials.error().message);

@@ -26,6 +26,7 @@ struct RedisSettings {
   std::vector<net::DialTarget> cluster{};
   std::string username{};
   std::string password_file{};  // Read at every dial, so that passwords can be changed; "": none.
+  std::string password{};       // Where there is no file.
   OpeningSettings opening{};
   bool count_nodes = false;  // Whether this node counts itself among those that share the Redis.
   ChannelSettings channel{};

@@ -6,8 +6,9 @@
 
 namespace sluice::redis {
 
-Result<Credentials> ReadCredentials(const std::string& username, const std::string& password_file) {
-  Credentials credentials{.username = username};
+Result<Credentials> ReadCredentials(const std::string& username, const std::string& password_file,
+                                    const std::string& password) {
+  Credentials credentials{.username = username, .password = password};
   if (!password_file.empty()) {
     std::ifstream file(password_file);
     credentials.password.assign(std::istreambuf_iterator<char>(file), {});

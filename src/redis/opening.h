@@ -32,9 +32,10 @@ struct Credentials {
 };
 
 // Of whom to be; the file is read anew whenever it is asked, so that passwords can be changed. ""
-// for `password_file`: no password.
+// for `password_file`: it is `password`, "" for none.
 [[nodiscard]] Result<Credentials> ReadCredentials(const std::string& username,
-                                                  const std::string& password_file);
+                                                  const std::string& password_file,
+                                                  const std::string& password);
 
 // One attempt at a connection to a server, TLS included. One thread, the loop's.
 class Opening {

@@ -16,70 +16,87 @@ namespace sluice::redis {
 
 namespace {
 
-// What no rule may name has no script: throttle, tally.
-bool IsSupported(const core::Quota& quota) {
+// What no rule may name has no script, and a tally needs none: throttle is left.
+bool HasScript(const core::Quota& quota) {
   return static_cast<int>(quota.algorithm) < core::kAlgorithmCount;
+}
+
+// A counter is named by the one value of its key.
+bool IsNamedCounter(const core::KeyView& key, const core::Quota& quota) {
+  return quota.algorithm == core::kTally && key.parts.size() == 1;
 }
 
 }  // namespace
 
-RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel::OnEvent on_event)
-    : settings_(std::move(settings)), clock_(clock), on_event_(std::move(on_event)) {}
+RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel::OnEvent on_event,
+                       std::optional<RedisSettings> seconds)
+    : settings_(std::move(settings)),
+      seconds_settings_(std::move(seconds)),
+      clock_(clock),
+      on_event_(std::move(on_event)) {}
 
 RedisStore::~RedisStore() {
-  for (const std::atomic<Route*>& route : routes_) {
-    SLUICE_ASSERT(route.load(std::memory_order_relaxed) == nullptr);
+  for (const std::atomic<Attachment*>& attached : attached_) {
+    SLUICE_ASSERT(attached.load(std::memory_order_relaxed) == nullptr);
   }
 }
 
 RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
-    : store_(store), route_(store.MakeRoute(loop)) {
+    : store_(store), route_(store.MakeRoute(loop, store.settings_)) {
+  if (store_.seconds_settings_) {
+    seconds_ = store_.MakeRoute(loop, *store_.seconds_settings_);
+  }
+  counting_ = std::make_unique<CountingCalls>(*route_, seconds_ ? *seconds_ : *route_);
   if (store_.settings_.count_nodes && !store_.joined_.exchange(true)) {
     route_->Join(fmt::format("{:016x}", store::NextNonce()), store_.nodes_);
   }
   const std::lock_guard lock(store_.attaching_);
-  const auto free = std::ranges::find_if(store_.routes_, [](const std::atomic<Route*>& route) {
-    return route.load(std::memory_order_relaxed) == nullptr;
-  });
-  SLUICE_ASSERT(free != store_.routes_.end());
-  place_ = static_cast<std::size_t>(free - store_.routes_.begin());
-  free->store(route_.get(), std::memory_order_release);
+  const auto free =
+      std::ranges::find_if(store_.attached_, [](const std::atomic<Attachment*>& attached) {
+        return attached.load(std::memory_order_relaxed) == nullptr;
+      });
+  SLUICE_ASSERT(free != store_.attached_.end());
+  place_ = static_cast<std::size_t>(free - store_.attached_.begin());
+  free->store(this, std::memory_order_release);
   store_.places_.store(std::max(store_.places_.load(std::memory_order_relaxed), place_ + 1),
                        std::memory_order_release);
 }
 
 RedisStore::Attachment::~Attachment() {
-  store_.routes_[place_].store(nullptr, std::memory_order_release);
+  store_.attached_[place_].store(nullptr, std::memory_order_release);
 }
 
 // A route is used by the thread that makes and destroys it, or before its loop runs and after: who
 // finds its own here finds it alive.
-Route* RedisStore::OwnRoute() const {
+RedisStore::Attachment* RedisStore::Own() const {
   const std::size_t places = places_.load(std::memory_order_acquire);
-  Route* only = nullptr;
   for (std::size_t i = 0; i < places; ++i) {
-    Route* const route = routes_[i].load(std::memory_order_acquire);
-    if (route != nullptr && (places == 1 || route->RunsHere())) {
-      only = route;
-      break;
+    Attachment* const attached = attached_[i].load(std::memory_order_acquire);
+    if (attached != nullptr && (places == 1 || attached->route_->RunsHere())) {
+      return attached;
     }
   }
-  return only;
+  return nullptr;
 }
 
-std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop) {
-  if (!settings_.cluster.empty()) {
-    return std::make_unique<ClusterRoute>(loop, settings_, clock_, metrics_, on_event_);
+std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop, const RedisSettings& settings) {
+  if (!settings.cluster.empty()) {
+    return std::make_unique<ClusterRoute>(loop, settings, clock_, metrics_, on_event_);
   }
-  return std::make_unique<ServerRoute>(loop, settings_, clock_, metrics_, on_event_);
+  return std::make_unique<ServerRoute>(loop, settings, clock_, metrics_, on_event_);
 }
 
 bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
   SLUICE_ASSERT(call.answers.size() == call.checks.size());
   call.error = store::StoreError::kNone;
   std::ranges::fill(call.answers, store::CheckAnswer{});
+  const auto is_supported = [&call](const store::Check& check) {
+    const bool alone = call.atomicity == store::Atomicity::kEach || call.checks.size() == 1;
+    return HasScript(check.quota) ||
+           (IsNamedCounter(check.key, check.quota) && (alone || call.peek));
+  };
   if (call.checks.size() > store::kMaxChecksPerCall || call.idempotency != nullptr ||
-      !std::ranges::all_of(call.checks, IsSupported, &store::Check::quota)) {
+      !std::ranges::all_of(call.checks, is_supported)) {
     call.error = store::StoreError::kUnsupported;
     return false;
   }
@@ -92,49 +109,68 @@ bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
 }
 
 void RedisStore::CheckMany(std::span<store::CheckCall* const> batch) {
-  Route* const route = OwnRoute();
+  Attachment* const own = Own();
   const Route::Time now = std::chrono::steady_clock::now();
   for (store::CheckCall* const call : batch) {
     if (!Prepare(*call, clock_)) {
       call->OnAnswered();
-    } else if (route == nullptr) {
+    } else if (own == nullptr) {
       call->error = store::StoreError::kDidNotRun;
       call->OnAnswered();
+    } else if (std::ranges::any_of(call->checks, IsCounter, &store::Check::quota)) {
+      own->counting_->Check(*call, clock_.Read().wall, now);
     } else {
-      route->Check(*call, now);
+      own->route_->Check(*call, now);
     }
   }
-  if (route != nullptr) {
-    route->Kick();
+  if (own != nullptr) {
+    own->counting_->Kick();
   }
 }
 
 template <class Call>
 void RedisStore::SendOne(Call& call, void (Route::*verb)(Call&, Route::Time)) {
-  Route* const route = OwnRoute();
-  if (route == nullptr) {
+  Attachment* const own = Own();
+  if (own == nullptr) {
     call.error = store::StoreError::kDidNotRun;
     call.OnAnswered();
     return;
   }
-  (route->*verb)(call, std::chrono::steady_clock::now());
-  route->Kick();
+  (*own->route_.*verb)(call, std::chrono::steady_clock::now());
+  own->route_->Kick();
+}
+
+template <class Call>
+void RedisStore::CountOne(Call& call,
+                          void (CountingCalls::*verb)(Call&, WallInstant, Route::Time)) {
+  Attachment* const own = Own();
+  if (own == nullptr) {
+    call.error = store::StoreError::kDidNotRun;
+    call.OnAnswered();
+    return;
+  }
+  (*own->counting_.*verb)(call, clock_.Read().wall, std::chrono::steady_clock::now());
+  own->counting_->Kick();
 }
 
 void RedisStore::Refund(store::RefundCall& call) {
-  if (call.quota.algorithm == core::Algorithm::kConcurrency || !IsSupported(call.quota)) {
+  const bool is_counter = IsNamedCounter(call.key, call.quota);
+  if (call.quota.algorithm == core::Algorithm::kConcurrency ||
+      !(HasScript(call.quota) || is_counter)) {
     call.error = store::StoreError::kUnsupported;  // Holds are released, not refunded.
     call.OnAnswered();
   } else if (call.units <= 0 || call.quota.unlimited) {
     call.error = store::StoreError::kNone;
     call.OnAnswered();
+  } else if (is_counter) {
+    CountOne(call, &CountingCalls::Refund);
   } else {
     SendOne(call, &Route::Refund);
   }
 }
 
 void RedisStore::Settle(store::SettleCall& call) {
-  if (call.quota.algorithm == core::Algorithm::kConcurrency || !IsSupported(call.quota)) {
+  if (call.quota.algorithm == core::Algorithm::kConcurrency || !HasScript(call.quota)) {
     call.error = store::StoreError::kUnsupported;  // Holds are released, not settled.
     call.OnAnswered();
   } else if (call.quota.unlimited || call.units < 0 || call.charged < 0 ||
@@ -147,8 +183,10 @@ void RedisStore::Settle(store::SettleCall& call) {
 }
 
 void RedisStore::Reset(store::ResetCall& call) {
-  if (IsSupported(call.quota)) {
+  if (HasScript(call.quota)) {
     SendOne(call, &Route::Reset);
+  } else if (IsNamedCounter(call.key, call.quota)) {
+    CountOne(call, &CountingCalls::Reset);
   } else {
     call.error = store::StoreError::kUnsupported;
     call.OnAnswered();

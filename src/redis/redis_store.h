@@ -4,7 +4,9 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 
+#include "redis/counting_call.h"
 #include "redis/link.h"
 #include "redis/redis_metrics.h"
 #include "redis/route.h"
@@ -16,7 +18,8 @@ class EventLoop;
 
 namespace sluice::redis {
 
-// Keys and their state in a Redis, shared by every node that asks it. A call is one script on the
+// Keys and their state in a Redis, shared by every node that asks it. What core/tally.h judges are
+// counters that envoyproxy/ratelimit knows (counting_call.h). Any other call is one script on the
 // server, so that its checks are charged together or not at all; time is the server's. In a cluster
 // the same holds of keys in one slot; for those in several see spanning_call.h.
 //
@@ -28,7 +31,9 @@ class RedisStore final : public store::KeyStore {
   // `clock` is asked for the node's idea of the time, which decides nothing but which calendar
   // periods are sent along; with channel.by_given_clock it decides all. What operators should
   // know goes to `on_event`, on any loop's thread.
-  RedisStore(RedisSettings settings, const base::Clock& clock, Channel::OnEvent on_event);
+  // `seconds`: another Redis, for counters of one-second windows.
+  RedisStore(RedisSettings settings, const base::Clock& clock, Channel::OnEvent on_event,
+             std::optional<RedisSettings> seconds = std::nullopt);
   ~RedisStore() override;
 
   // A loop's way to Redis, until it is destroyed, which answers what is under way. Made before the
@@ -43,9 +48,13 @@ class RedisStore final : public store::KeyStore {
     [[nodiscard]] Route& route() { return *route_; }
 
    private:
+    friend class RedisStore;
+
     RedisStore& store_;
     std::size_t place_ = 0;
+    std::unique_ptr<CountingCalls> counting_;  // Outlives the routes, which answer its calls.
     std::unique_ptr<Route> route_;
+    std::unique_ptr<Route> seconds_;  // nullptr: there is no other Redis.
   };
   [[nodiscard]] std::unique_ptr<Attachment> Attach(net::EventLoop& loop) {
     return std::make_unique<Attachment>(*this, loop);
@@ -70,24 +79,29 @@ class RedisStore final : public store::KeyStore {
 
  private:
   // Of the calling thread; nullptr on a thread whose loop is not attached.
-  [[nodiscard]] Route* OwnRoute() const;
-  [[nodiscard]] std::unique_ptr<Route> MakeRoute(net::EventLoop& loop);
+  [[nodiscard]] Attachment* Own() const;
+  [[nodiscard]] std::unique_ptr<Route> MakeRoute(net::EventLoop& loop,
+                                                 const RedisSettings& settings);
   // False if the call was answered: nothing to ask.
   [[nodiscard]] static bool Prepare(store::CheckCall& call, const base::Clock& clock);
   template <class Call>
   void SendOne(Call& call, void (Route::*verb)(Call&, Route::Time));
+  // Of a counter.
+  template <class Call>
+  void CountOne(Call& call, void (CountingCalls::*verb)(Call&, WallInstant, Route::Time));
 
   static constexpr std::size_t kMostLoops = 256;
 
   const RedisSettings settings_;
+  const std::optional<RedisSettings> seconds_settings_;
   const base::Clock& clock_;
   const Channel::OnEvent on_event_;
   RedisMetrics metrics_;
   std::atomic<int> nodes_{1};
   std::atomic<bool> joined_{false};  // By the first loop, for all.
   std::mutex attaching_;
-  std::atomic<std::size_t> places_{0};  // Of routes_, how many were ever used.
-  std::array<std::atomic<Route*>, kMostLoops> routes_{};
+  std::atomic<std::size_t> places_{0};  // Of attached_, how many were ever used.
+  std::array<std::atomic<Attachment*>, kMostLoops> attached_{};
 };
 
 }  // namespace sluice::redis

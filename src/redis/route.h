@@ -5,6 +5,7 @@
 #include <string>
 
 #include "redis/channel.h"
+#include "redis/counter_call.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
@@ -27,6 +28,7 @@ class Route {
   virtual void Unban(store::BanCall& call, Time now) = 0;
   // Takes many questions, and looks through all keys.
   virtual void ListBans(store::BansCall& call, Time now) = 0;
+  virtual void Count(CounterCall& call, Time now) = 0;
   // After verbs were called: what they wrote leaves at the end of this turn.
   virtual void Kick() = 0;
 

@@ -165,7 +165,8 @@ void SentinelWatch::Open() {
 }
 
 void SentinelWatch::Begin(std::unique_ptr<net::Transport> transport) {
-  const auto credentials = ReadCredentials(settings_.username, settings_.password_file);
+  const auto credentials =
+      ReadCredentials(settings_.username, settings_.password_file, settings_.password);
   if (!credentials) {
     transport->Close();
     AskNext(credentials.error().message);

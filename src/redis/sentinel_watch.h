@@ -26,6 +26,7 @@ struct SentinelSettings {
   std::string primary{};                   // As they call it.
   std::string username{};
   std::string password_file{};  // Read at every dial; "": none.
+  std::string password{};       // Where there is no file.
 };
 
 // Asks Redis's Sentinels which server is the primary, and hears from one of them when that changes

@@ -116,6 +116,13 @@ std::uint16_t SlotOfTag(std::string_view tag) {
   return static_cast<std::uint16_t>(crc % kClusterSlots);
 }
 
+std::uint16_t SlotOfKey(std::string_view key) {
+  const std::size_t open = key.find('{');
+  const std::size_t close = open == std::string_view::npos ? open : key.find('}', open);
+  const bool has_tag = close != std::string_view::npos && close > open + 1;
+  return SlotOfTag(has_tag ? key.substr(open + 1, close - open - 1) : key);
+}
+
 std::optional<SlotMap> ReadSlotMap(std::span<const RespNode> reply, const net::DialTarget& asked) {
   Cursor cursor(reply);
   const RespNode* const ranges = cursor.Next();

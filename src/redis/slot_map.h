@@ -16,6 +16,8 @@ inline constexpr std::size_t kClusterSlots = 16384;
 // Which of a Redis Cluster's slots a key lies in, by what stands between its first braces: CRC-16
 // (XMODEM) of it, modulo 16384.
 [[nodiscard]] std::uint16_t SlotOfTag(std::string_view tag);
+// Of any key: by what stands between its first braces, if that is something; else by all of it.
+[[nodiscard]] std::uint16_t SlotOfKey(std::string_view key);
 
 // Who serves which slot.
 struct SlotMap {

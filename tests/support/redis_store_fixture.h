@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,11 +24,14 @@ inline redis::RedisSettings PatientSettings(const RedisServer& server) {
 // A RedisStore with one loop, which the test runs.
 class LoopedRedisStore {
  public:
-  LoopedRedisStore(redis::RedisSettings settings, const base::Clock& clock)
-      : store_(std::move(settings), clock,
-               [this](bool good, const std::string& text) {
-                 events_ += (good ? "+ " : "- ") + text + "\n";
-               }),
+  LoopedRedisStore(redis::RedisSettings settings, const base::Clock& clock,
+                   std::optional<redis::RedisSettings> seconds = std::nullopt)
+      : store_(
+            std::move(settings), clock,
+            [this](bool good, const std::string& text) {
+              events_ += (good ? "+ " : "- ") + text + "\n";
+            },
+            std::move(seconds)),
         attachment_(store_.Attach(loop_)) {}
 
   redis::RedisStore& store() { return store_; }

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/tally.h"
 #include "redis/key_text.h"
+#include "redis/slot_map.h"
 #include "support/redis_store_fixture.h"
 #include "support/store_calls.h"
 
@@ -141,6 +143,32 @@ TEST_F(ClusterTest, EveryKeyIsAskedWhereItLies) {
   }
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_GT(std::stoi(Run(i, {"DBSIZE"})), 5);
+  }
+}
+
+// Counters of envoyproxy/ratelimit: each lies in the slot of its whole name, or of what stands in
+// its first braces, and any client finds it there.
+TEST_F(ClusterTest, CountersOfOneRequestLieWhereTheirNamesSay) {
+  const Units year = 365 * 86'400;
+  const Units start = clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1) / year * year;
+  std::vector<std::unique_ptr<OwnedKey>> keys;
+  OwnedCheckCall call;
+  call.atomicity = store::Atomicity::kEach;
+  for (int i = 0; i < 30; ++i) {
+    const std::string value = i % 2 == 0 ? std::to_string(i) : "{v" + std::to_string(i) + "}";
+    keys.push_back(std::make_unique<OwnedKey>("d_k_" + value + "_"));
+    call.Add({.key = keys.back()->view(), .quota = Of(5, core::kTally), .cost = Cost{7}});
+  }
+  const auto ours = KeyOn(0);
+  call.Add({.key = ours->view(), .quota = Of(5), .cost = {}});
+  EXPECT_EQ(Ask(call), StoreError::kNone) << redis_->events();
+  EXPECT_EQ(call.own_answers.back().decision.remaining, 4);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(call.own_answers[i].error, StoreError::kNone);
+    EXPECT_FALSE(call.own_answers[i].decision.allowed);
+    const std::string name = std::string(keys[i]->view().parts[0].value) + std::to_string(start);
+    const std::uint16_t slot = SlotOfKey(name);
+    EXPECT_EQ(Run(slot < 5461 ? 0 : slot < 10923 ? 1 : 2, {"GET", name}), "7") << name;
   }
 }
 
@@ -306,6 +334,29 @@ TEST_F(ClusterTest, ASlotMovesUnderLoadAndNothingIsLost) {
   EXPECT_GE(before, 40);
   ask(100);
   EXPECT_EQ(allowed, 100);
+}
+
+// A new key of a slot that is moving is made where it moves to, and its expiry goes along.
+TEST_F(ClusterTest, ACounterOfASlotThatMovesGetsItsExpiryThere) {
+  const Units year = 365 * 86'400;
+  const Units start = clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1) / year * year;
+  std::string value;
+  std::uint16_t slot = kClusterSlots - 1;
+  for (int i = 0; slot >= 5461; ++i) {  // Of the first server.
+    value = "d_k_" + std::to_string(i) + "_";
+    slot = SlotOfKey(value + std::to_string(start));
+  }
+  const std::string number = std::to_string(slot);
+  Run(1, {"CLUSTER", "SETSLOT", number, "IMPORTING", servers_[0]->id});
+  Run(0, {"CLUSTER", "SETSLOT", number, "MIGRATING", servers_[1]->id});
+  const OwnedKey key(value);
+  EXPECT_EQ(AskOne(key, Of(5, core::kTally)).decision.remaining, 4);
+  EXPECT_EQ(error_, StoreError::kNone) << redis_->events();
+  redis_->RunUntilIdle();
+  Run(1, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
+  Run(0, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
+  EXPECT_EQ(AskOne(key, Of(5, core::kTally), true).decision.remaining, 4);
+  EXPECT_GT(std::stol(Run(1, {"TTL", value + std::to_string(start)})), year - 60);
 }
 
 }  // namespace

@@ -24,6 +24,15 @@ TEST(SlotMapTest, PlacesATagAsTheClusterDoes) {
   EXPECT_EQ(SlotOfTag(""), 0);
 }
 
+TEST(SlotMapTest, PlacesAKeyByWhatStandsBetweenItsFirstBraces) {
+  EXPECT_EQ(SlotOfKey("foo"), SlotOfTag("foo"));
+  EXPECT_EQ(SlotOfKey("a{foo}b{bar}"), SlotOfTag("foo"));
+  EXPECT_EQ(SlotOfKey("a{{foo}}"), SlotOfTag("{foo"));
+  for (const std::string key : {"a{}b{foo}", "a{foo", "a}foo{", "}{"}) {
+    EXPECT_EQ(SlotOfKey(key), SlotOfTag(key)) << key;
+  }
+}
+
 TEST(SlotMapTest, ReadsWhoOwnsWhat) {
   const auto map = Read(
       "*2\r\n"

@@ -1,0 +1,185 @@
+#include "redis/counting_call.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/assert.h"
+#include "core/wide.h"
+#include "redis/command_writer.h"
+#include "redis/reply_reader.h"
+
+namespace sluice::redis {
+
+namespace {
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+// What has passed of the window that `wall` lies in.
+Duration Passed(const core::Quota& quota, WallInstant wall) {
+  return Duration(core::PastMultiple(wall.time_since_epoch().count(), quota.window.count()));
+}
+
+void AppendStart(const core::Quota& quota, WallInstant wall, std::string& out) {
+  SLUICE_DCHECK(quota.window.count() % kNsPerSecond == 0);  // core::FaultOf() says so.
+  const std::int64_t start = (wall.time_since_epoch() - Passed(quota, wall)).count();
+  std::array<char, 24> text;  // NOLINT: to_chars writes it.
+  out.append(text.data(),
+             std::to_chars(text.data(), text.data() + text.size(), start / kNsPerSecond).ptr);
+}
+
+}  // namespace
+
+CountingCalls::CountingCalls(Route& route, Route& seconds) : route_(route), seconds_(seconds) {}
+CountingCalls::~CountingCalls() = default;
+
+CountingCall& CountingCalls::Take() {
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<CountingCall>(*this));
+    return *all_.back();
+  }
+  CountingCall& call = *free_.back();
+  free_.pop_back();
+  return call;
+}
+
+Route& CountingCalls::Of(const core::Quota& quota) {
+  return quota.window == std::chrono::seconds(1) ? seconds_ : route_;
+}
+
+void CountingCalls::Check(store::CheckCall& call, WallInstant wall, Route::Time now) {
+  Take().Check(call, wall, now);
+}
+
+void CountingCalls::Refund(store::RefundCall& call, WallInstant wall, Route::Time now) {
+  Take().AskOne(call, CounterCall::Verb::kTakeBack, call.key, call.quota, call.units, wall, now);
+}
+
+void CountingCalls::Reset(store::ResetCall& call, WallInstant wall, Route::Time now) {
+  Take().AskOne(call, CounterCall::Verb::kDrop, call.key, call.quota, 0, wall, now);
+}
+
+void CountingCalls::Kick() {
+  route_.Kick();
+  if (&seconds_ != &route_) {
+    seconds_.Kick();
+  }
+}
+
+void CountingCall::Begin(store::StoreCall& call, WallInstant wall) {
+  call_ = &call;
+  checks_ = nullptr;
+  call.error = store::StoreError::kNone;
+  call.now = wall_ = wall;
+  used_ = 0;
+  rest_.own_checks.clear();
+  rest_.places.clear();
+}
+
+CountingCall::Counter& CountingCall::Add(CounterCall::Verb verb, const core::KeyView& key,
+                                         const core::Quota& quota, Units hits) {
+  if (used_ == counters_.size()) {
+    counters_.push_back(std::make_unique<Counter>(*this));
+  }
+  Counter& counter = *counters_[used_++];
+  counter.verb = verb;
+  counter.key = key.parts.front().value;
+  AppendStart(quota, wall_, counter.key);
+  counter.hits = hits;
+  counter.expiry_s = quota.window.count() / kNsPerSecond;
+  counter.deadline = call_->deadline;
+  counter.request = call_;
+  counter.error = store::StoreError::kNone;
+  return counter;
+}
+
+void CountingCall::AddRest(const store::CheckCall& call) {
+  rest_.own_answers.assign(rest_.own_checks.size(), {});
+  rest_.checks = rest_.own_checks;
+  rest_.answers = rest_.own_answers;
+  rest_.atomicity = call.atomicity;
+  rest_.peek = call.peek;
+  rest_.deadline = call.deadline;
+  rest_.error = store::StoreError::kNone;
+}
+
+void CountingCall::Check(store::CheckCall& call, WallInstant wall, Route::Time now) {
+  Begin(call, wall);
+  checks_ = &call;
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const store::Check& check = call.checks[i];
+    if (!IsAsked(check)) {
+      call.answers[i] = UnlimitedAnswer(check);
+    } else if (IsCounter(check.quota)) {
+      Add(call.peek ? CounterCall::Verb::kRead : CounterCall::Verb::kAdd, check.key, check.quota,
+          check.cost.units)
+          .place = i;
+    } else {
+      rest_.own_checks.push_back(check);
+      rest_.places.push_back(i);
+    }
+  }
+  AddRest(call);
+  // Answers may come while others are being sent: the last one is ours.
+  open_ = 1 + used_ + (rest_.own_checks.empty() ? 0 : 1);
+  for (std::size_t i = 0; i < used_; ++i) {
+    Counter& counter = *counters_[i];
+    calls_.Of(call.checks[counter.place].quota).Count(counter, now);
+  }
+  if (!rest_.own_checks.empty()) {
+    calls_.route_.Check(rest_, now);
+  }
+  OnPart();
+}
+
+void CountingCall::AskOne(store::StoreCall& call, CounterCall::Verb verb, const core::KeyView& key,
+                          const core::Quota& quota, Units hits, WallInstant wall, Route::Time now) {
+  Begin(call, wall);
+  open_ = 1;
+  calls_.Of(quota).Count(Add(verb, key, quota, hits), now);
+}
+
+void CountingCall::OnPart() {
+  if (--open_ == 0) {
+    Finish();
+  }
+}
+
+void CountingCall::Finish() {
+  if (checks_ == nullptr) {
+    call_->error = counters_.front()->error;
+  } else {
+    for (std::size_t i = 0; i < used_; ++i) {
+      Answer(*counters_[i], checks_->answers[counters_[i]->place]);
+    }
+    for (std::size_t i = 0; i < rest_.places.size(); ++i) {
+      store::CheckAnswer& answer = checks_->answers[rest_.places[i]];
+      answer = rest_.own_answers[i];
+      if (rest_.error != store::StoreError::kNone) {
+        answer.error = rest_.error;
+      }
+    }
+  }
+  store::StoreCall* const call = call_;
+  calls_.free_.push_back(this);  // Whoever is answered may ask again at once.
+  call->OnAnswered();
+}
+
+void CountingCall::Answer(const Counter& counter, store::CheckAnswer& answer) const {
+  const store::Check& check = checks_->checks[counter.place];
+  answer = {};
+  answer.error = counter.error;
+  if (counter.error != store::StoreError::kNone) {
+    return;
+  }
+  const Units before = counter.count - (checks_->peek ? 0 : check.cost.units);
+  answer.decision = core::JudgeTally(check.quota, before, check.cost,
+                                     check.quota.window - Passed(check.quota, wall_));
+  answer.decision.shadow = check.shadow;
+  answer.charged = !checks_->peek;
+  if (answer.charged && answer.decision.allowed) {
+    answer.decision.remaining -= check.cost.units;
+  }
+}
+
+}  // namespace sluice::redis
