@@ -50,8 +50,33 @@ void AppendCounterText(std::string& out, std::string_view domain,
     out += '=';
     AppendEscaped(out, i < shared.size() && !shared[i].empty() ? shared[i] : entries[i].value);
   }
+  ShortenCounterText(out, begin);
+}
+
+void ShortenCounterText(std::string& out, std::size_t begin) {
   if (out.size() - begin > core::kMaxValueBytes) {
     ReplaceByHash(out, begin);
+  }
+}
+
+void AppendOldCounterText(std::string& out, std::string_view prefix, std::string_view domain,
+                          std::span<const wire::RlsEntry> entries, const Match& match) {
+  out += prefix;
+  out += domain;
+  out += '_';
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const wire::RlsEntry& entry = entries[i];
+    out += entry.key;
+    out += '_';
+    if (i < match.shared.size() && !match.shared[i].empty()) {
+      // The whole pattern, but for the key where that is no pattern itself.
+      const DescriptorNode& node = *match.way[i].node;
+      const bool names_key = node.key == entry.key && !node.value.empty();
+      out += names_key ? node.value : node.Name();
+    } else {
+      out += entry.value;
+    }
+    out += '_';
   }
 }
 

@@ -9,6 +9,7 @@
 #include "envoy/rate_limit_service.h"
 #include "rules/rule.h"
 #include "service/failure_policy.h"
+#include "service/fallback.h"
 
 namespace sluice::envoy {
 
@@ -109,7 +110,13 @@ void RateLimitCall::Plan(std::size_t i, const DescriptorLevel* domain) {
   part.is_negative = descriptor.is_negative_hits;
   if (!part.limit->unlimited) {
     part.text_begin = texts_.size();
-    AppendCounterText(texts_, request->domain(), descriptor.entries, match_.shared);
+    const Settings& settings = service_->settings_;
+    if (settings.old_counter_names && part.limit->quota.algorithm == core::kTally) {
+      AppendOldCounterText(texts_, settings.cache_key_prefix, request->domain(), descriptor.entries,
+                           match_);
+    } else {
+      AppendCounterText(texts_, request->domain(), descriptor.entries, match_.shared);
+    }
     part.text_size = texts_.size() - part.text_begin;
   }
 }
@@ -248,13 +255,33 @@ void RateLimitCall::Proceed() noexcept {
 }
 
 void RateLimitCall::OnChecked() noexcept {
-  if (phase_ == Phase::kLook && asked_.error == store::StoreError::kNone) {
+  const auto has_error = [](const store::CheckAnswer& answer) {
+    return answer.error != store::StoreError::kNone;
+  };
+  if (phase_ == Phase::kLook && asked_.error == store::StoreError::kNone &&
+      std::ranges::none_of(answers_, has_error)) {
     phase_ = Phase::kCount;
     LookAtCosts();
     Proceed();
     return;
   }
   Finish();
+}
+
+Decision RateLimitCall::DecideAlone(const Limit& limit, const store::Check& check) const {
+  const rules::OnStoreError policy = PolicyOf(limit.on_store_error);
+  if (policy != rules::OnStoreError::kLocal || service_->fallback_ == nullptr) {
+    return service::DecideWithoutStore(policy, check.quota).decision;
+  }
+  std::string text(check.key.parts.front().value);
+  ShortenCounterText(text, 0);  // A name in Redis may be longer than the table's.
+  const core::KeyPart part{.attribute = "counter", .value = text};
+  store::Check here = check;
+  here.key.parts = {&part, 1};
+  service::FallbackRoom room;
+  room.unanswered.push_back({.check = &here, .policy = policy});
+  service_->fallback_->Decide(room, /*charge=*/true);
+  return room.unanswered.front().failed.decision;
 }
 
 // Where a counter would go over its limit, only such counters go on.
@@ -336,14 +363,14 @@ void RateLimitCall::MakeStatus(std::size_t i) {
         store_failed_ = true;
         return;
       }
-      decision =
-          service::DecideWithoutStore(PolicyOf(limit.on_store_error), checks_[at].quota).decision;
+      decision = DecideAlone(limit, checks_[at]);
     }
   }
   const bool is_tally = limit.quota.algorithm == core::kTally;
   const bool over = !decision.allowed;
   CountHits(part, decision, over);
-  if (over && is_tally && service_->settings_.compatible && !part.is_known_over) {
+  const bool is_counted = is_tally && !part.is_known_over && !decision.degraded;
+  if (over && is_counted && service_->settings_.compatible) {
     service_->over_limit_.Remember(std::string_view(texts_).substr(part.text_begin, part.text_size),
                                    WindowStart(limit.quota));
   }

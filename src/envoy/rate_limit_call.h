@@ -108,6 +108,8 @@ class RateLimitCall {
   void OnChecked() noexcept;
   void Proceed() noexcept;
   void LookAtCosts();
+  // By the limit's policy, as the store gave no answer.
+  [[nodiscard]] Decision DecideAlone(const Limit& limit, const store::Check& check) const;
   void Fail(Failure why, std::string_view text);
   // Makes the response of what the store said.
   void Finish() noexcept;

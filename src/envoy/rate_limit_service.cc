@@ -26,11 +26,13 @@ const std::shared_ptr<const Configuration>& ConfigurationPin::Get() {
 }
 
 RateLimitService::RateLimitService(store::KeyStore& store, const base::Clock& clock,
-                                   RateLimitMetrics& metrics, Settings settings)
+                                   RateLimitMetrics& metrics, Settings settings,
+                                   service::Fallback* fallback)
     : store_(store),
       clock_(clock),
       metrics_(metrics),
       settings_(std::move(settings)),
+      fallback_(fallback),
       over_limit_(settings_.over_limit_cache_bytes) {}
 
 void RateLimitService::SetConfiguration(std::shared_ptr<const Configuration> configuration) {

@@ -14,6 +14,10 @@
 #include "envoy/settings.h"
 #include "store/key_store.h"
 
+namespace sluice::service {
+class Fallback;
+}  // namespace sluice::service
+
 namespace sluice::envoy {
 
 // Under which id the counters of Envoy's descriptors live. No rule can have it: a rule's id has no
@@ -40,8 +44,10 @@ class ConfigurationPin {
 // outlives it; it outlives every call that it has not answered.
 class RateLimitService {
  public:
+  // `fallback`: for limits that say `on_store_error: local`; nullptr where the store is in this
+  // process.
   RateLimitService(store::KeyStore& store, const base::Clock& clock, RateLimitMetrics& metrics,
-                   Settings settings);
+                   Settings settings, service::Fallback* fallback = nullptr);
 
   // Puts a configuration in force for every request that is handed in from now on; those under way
   // keep the old one whole. Its limits get their counters here.
@@ -63,6 +69,7 @@ class RateLimitService {
   const base::Clock& clock_;
   RateLimitMetrics& metrics_;
   const Settings settings_;
+  service::Fallback* const fallback_;
   OverLimitCache over_limit_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Configuration> current_;  // Guarded by mutex_.

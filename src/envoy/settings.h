@@ -12,6 +12,10 @@ struct Settings {
   // windows that count only what passes, a request is charged whole or not at all, and failures
   // have the codes that say what they are.
   bool compatible = true;
+  // Where counters are kept in a Redis: under the names that envoyproxy/ratelimit has for them, so
+  // that both can count there together. Of `compatible` only.
+  bool old_counter_names = false;
+  std::string cache_key_prefix;          // What those names begin with.
   bool shadow_mode = false;              // OVER_LIMIT is never the overall answer.
   bool quota_mode = false;               // All limits are in quota mode.
   float near_limit_ratio = 0.8F;         // From which share of a limit on hits count as near it.
