@@ -52,7 +52,10 @@ class Daemon {
         clock_(clock),
         table_(std::move(table)),
         snapshots_(*table_.store, table_.snapshot, config_.table.snapshot_interval),
-        redis_(config_.redis ? MakeRedisStore(*config_.redis, clock) : nullptr),
+        redis_(config_.redis ? MakeRedisStore(
+                                   *config_.redis,
+                                   config_.redis_seconds ? &*config_.redis_seconds : nullptr, clock)
+                             : nullptr),
         fallback_(redis_ ? std::make_unique<service::Fallback>(*table_.store, redis_->nodes())
                          : nullptr),
         service_(redis_ ? static_cast<store::KeyStore&>(*redis_) : *table_.store, metrics_,
@@ -150,8 +153,11 @@ class Daemon {
     if (!config_.envoy) {
       return nullptr;
     }
-    return std::make_unique<envoy::RateLimitService>(*table_.store, clock_, rate_limit_metrics_,
-                                                     config_.envoy->settings);
+    envoy::Settings settings = config_.envoy->settings;
+    settings.old_counter_names = redis_ != nullptr && settings.compatible;
+    return std::make_unique<envoy::RateLimitService>(
+        redis_ ? static_cast<store::KeyStore&>(*redis_) : *table_.store, clock_,
+        rate_limit_metrics_, std::move(settings), fallback_.get());
   }
 
   void SetHealth() {

@@ -300,6 +300,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                   config.listeners.push_back(ReadListener(item, folder, report));
                 });
               } else if (field == "store") {
+                config.names_store = true;
                 config.redis = ReadStore(value, folder, report);
               } else if (field == "table") {
                 ReadTable(value, report, config.table);

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "credentials.h"
+#include "environment_reader.h"
 #include "net/listener.h"
+#include "redis_environment.h"
 
 namespace sluice::app {
 
@@ -21,12 +23,8 @@ struct Unheeded {
   std::string_view prefix;
   std::string_view reason;
 };
-constexpr std::string_view kTableOnly = "counters are kept by this process, and not in Redis";
 constexpr std::string_view kPrometheus = "metrics are at /metrics of the debug port";
 constexpr auto kUnheeded = std::to_array<Unheeded>({
-    {"REDIS_", kTableOnly},
-    {"CACHE_KEY_PREFIX", kTableOnly},
-    {"EXPIRATION_JITTER_MAX_SECONDS", kTableOnly},
     {"MEMCACHE_", "memcached has no atomic check"},
     {"USE_STATSD", kPrometheus},
     {"STATSD_", kPrometheus},
@@ -47,88 +45,14 @@ constexpr auto kUnheeded = std::to_array<Unheeded>({
     {"GOMAXPROCS", "this is no Go program: set `loops` in the configuration"},
 });
 
-class Reader {
- public:
-  Reader(const Environment& environment, rules::Findings& findings)
-      : environment_(environment), findings_(findings) {}
-
-  std::string Text(std::string_view name, std::string_view otherwise) const {
-    return environment_(name).value_or(std::string(otherwise));
-  }
-
-  bool Bool(std::string_view name, bool otherwise) {
-    const auto text = environment_(name);
-    if (!text) {
-      return otherwise;
-    }
-    constexpr std::array<std::string_view, 6> kTrue{"1", "t", "T", "TRUE", "true", "True"};
-    constexpr std::array<std::string_view, 6> kFalse{"0", "f", "F", "FALSE", "false", "False"};
-    if (std::ranges::find(kTrue, *text) != kTrue.end()) {
-      return true;
-    }
-    if (std::ranges::find(kFalse, *text) == kFalse.end()) {
-      Fail(name, *text, "is neither true nor false");
-    }
-    return false;
-  }
-
-  std::size_t Number(std::string_view name, std::size_t otherwise, std::size_t most) {
-    const auto text = environment_(name);
-    if (!text) {
-      return otherwise;
-    }
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    if (text->empty() || error != std::errc() || end != text->data() + text->size() ||
-        number > most) {
-      Fail(name, *text, "is no number from 0 to " + std::to_string(most));
-    }
-    return number;
-  }
-
-  float Share(std::string_view name, float otherwise) {
-    const auto text = environment_(name);
-    if (!text) {
-      return otherwise;
-    }
-    float share = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), share);
-    if (error != std::errc() || end != text->data() + text->size() || !(share >= 0 && share <= 1)) {
-      Fail(name, *text, "is no number from 0 to 1");
-    }
-    return share;
-  }
-
-  Duration Time(std::string_view name, Duration otherwise) {
-    const auto text = environment_(name);
-    if (!text) {
-      return otherwise;
-    }
-    const auto read = ReadGoDuration(*text);
-    if (!read || *read < Duration::zero()) {
-      Fail(name, *text, "is no duration, such as 10s or 1h30m");
-    }
-    return read.value_or(otherwise);
-  }
-
-  void Fail(std::string_view name, std::string_view value, std::string_view why) {
-    findings_.errors.push_back(
-        {std::string(name) + "=" + std::string(value) + " " + std::string(why),
-         {"environment", 0, 0}});
-  }
-
- private:
-  const Environment& environment_;
-  rules::Findings& findings_;
-};
-
 std::string Address(const std::string& host, std::size_t port) {
   const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
   return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-std::string ReadAddress(Reader& read, std::string_view host, std::string_view default_host,
-                        std::string_view port, std::size_t default_port) {
+std::string ReadAddress(EnvironmentReader& read, std::string_view host,
+                        std::string_view default_host, std::string_view port,
+                        std::size_t default_port) {
   constexpr std::size_t kMostPort = 65'535;
   const std::string where = read.Text(host, default_host);
   if (!net::ParseAddress(Address(where, default_port))) {
@@ -137,7 +61,7 @@ std::string ReadAddress(Reader& read, std::string_view host, std::string_view de
   return Address(where, read.Number(port, default_port, kMostPort));
 }
 
-std::optional<TlsConfig> ReadTls(Reader& read) {
+std::optional<TlsConfig> ReadTls(EnvironmentReader& read) {
   if (!read.Bool("GRPC_SERVER_USE_TLS", false)) {
     return std::nullopt;
   }
@@ -157,7 +81,7 @@ std::optional<TlsConfig> ReadTls(Reader& read) {
   return tls;
 }
 
-void ReadListeners(Reader& read, DaemonConfig& config) {
+void ReadListeners(EnvironmentReader& read, DaemonConfig& config) {
   const std::string token = read.Text("SLUICE_ADMIN_TOKEN", "");
   ListenerConfig http{
       .address = ReadAddress(read, "HOST", "0.0.0.0", "PORT", 8080), .tls = {}, .token = {}};
@@ -178,7 +102,7 @@ void ReadListeners(Reader& read, DaemonConfig& config) {
   config.listeners = {std::move(http), std::move(grpc), std::move(debug)};
 }
 
-void ReadFiles(Reader& read, EnvoyConfig& envoy) {
+void ReadFiles(EnvironmentReader& read, EnvoyConfig& envoy) {
   const std::filesystem::path root = read.Text("RUNTIME_ROOT", "/srv/runtime_data/current");
   const std::filesystem::path tree = root / read.Text("RUNTIME_SUBDIRECTORY", "");
   const std::string app = read.Text("RUNTIME_APPDIRECTORY", "config");
@@ -195,7 +119,7 @@ void ReadFiles(Reader& read, EnvoyConfig& envoy) {
   }
 }
 
-void ReadSettings(Reader& read, envoy::Settings& settings) {
+void ReadSettings(EnvironmentReader& read, envoy::Settings& settings) {
   const std::string semantics = read.Text("SLUICE_SEMANTICS", "compatible");
   settings.compatible = semantics != "sluice";
   if (settings.compatible && semantics != "compatible") {
@@ -203,6 +127,7 @@ void ReadSettings(Reader& read, envoy::Settings& settings) {
   }
   settings.shadow_mode = read.Bool("SHADOW_MODE", false);
   settings.quota_mode = read.Bool("QUOTA_MODE", false);
+  settings.cache_key_prefix = read.Text("CACHE_KEY_PREFIX", "");
   settings.near_limit_ratio = read.Share("NEAR_LIMIT_RATIO", settings.near_limit_ratio);
   settings.stop_counting_when_over = read.Bool("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", false);
   settings.over_limit_cache_bytes =
@@ -218,7 +143,7 @@ void ReadSettings(Reader& read, envoy::Settings& settings) {
   }
 }
 
-void ReadLog(Reader& read, DaemonConfig& config) {
+void ReadLog(EnvironmentReader& read, DaemonConfig& config) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kLevels{
       {{"panic", "error"},
        {"fatal", "error"},
@@ -296,7 +221,7 @@ Environment ProcessEnvironment() {
 
 void ApplyEnvoyEnvironment(const Environment& environment, bool keep_listeners,
                            DaemonConfig& config, rules::Findings& findings) {
-  Reader read(environment, findings);
+  EnvironmentReader read(environment, findings);
   EnvoyConfig envoy;
   ReadFiles(read, envoy);
   ReadSettings(read, envoy.settings);
@@ -308,6 +233,7 @@ void ApplyEnvoyEnvironment(const Environment& environment, bool keep_listeners,
     ReadListeners(read, config);
   }
   ReadLog(read, config);
+  ReadRedisEnvironment(read, config);
   config.envoy = std::move(envoy);
 }
 
@@ -321,13 +247,17 @@ std::vector<std::string> ProcessVariables() {
   return names;
 }
 
-std::string WarnOfUnheeded(std::span<const std::string> names) {
+std::string WarnOfUnheeded(std::span<const std::string> names, const DaemonConfig& config) {
   std::string warning;
   for (const std::string& name : names) {
-    const auto* const row = std::ranges::find_if(
-        kUnheeded, [&name](const Unheeded& known) { return name.starts_with(known.prefix); });
-    if (row != kUnheeded.end()) {
-      warning += (warning.empty() ? "" : "; ") + name + " (" + std::string(row->reason) + ")";
+    std::string_view reason = WhyUnheededOfRedis(name, config);
+    if (reason.empty()) {
+      const auto* const row = std::ranges::find_if(
+          kUnheeded, [&name](const Unheeded& known) { return name.starts_with(known.prefix); });
+      reason = row == kUnheeded.end() ? "" : row->reason;
+    }
+    if (!reason.empty()) {
+      warning += (warning.empty() ? "" : "; ") + name + " (" + std::string(reason) + ")";
     }
   }
   return warning.empty() ? warning : "without effect: " + warning;

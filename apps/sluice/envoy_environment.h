@@ -23,8 +23,9 @@ void ApplyEnvoyEnvironment(const Environment& environment, bool keep_listeners,
                            DaemonConfig& config, rules::Findings& findings);
 
 // Of the variables that are set, those that the old service heeds and this one does not, each with
-// the reason, in one text; "" if there are none.
-[[nodiscard]] std::string WarnOfUnheeded(std::span<const std::string> names);
+// the reason, in one text; "" if there are none. `config` is what was made of them.
+[[nodiscard]] std::string WarnOfUnheeded(std::span<const std::string> names,
+                                         const DaemonConfig& config);
 // The names of all variables of this process.
 [[nodiscard]] std::vector<std::string> ProcessVariables();
 

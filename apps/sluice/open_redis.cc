@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -38,10 +39,7 @@ class EventLog {
   std::chrono::steady_clock::time_point last_at_{};
 };
 
-}  // namespace
-
-std::unique_ptr<redis::RedisStore> MakeRedisStore(const RedisConfig& config,
-                                                  const base::Clock& clock) {
+redis::RedisSettings SettingsOf(const RedisConfig& config) {
   redis::RedisSettings settings;
   switch (config.kind) {
     case RedisKind::kServer:
@@ -51,7 +49,8 @@ std::unique_ptr<redis::RedisStore> MakeRedisStore(const RedisConfig& config,
       settings.sentinel = {.sentinels = config.servers,
                            .primary = config.primary,
                            .username = config.sentinel_username,
-                           .password_file = config.sentinel_password_file};
+                           .password_file = config.sentinel_password_file,
+                           .password = config.sentinel_password};
       break;
     case RedisKind::kCluster:
       settings.cluster = config.servers;
@@ -59,18 +58,31 @@ std::unique_ptr<redis::RedisStore> MakeRedisStore(const RedisConfig& config,
   }
   settings.username = config.username;
   settings.password_file = config.password_file;
-  settings.count_nodes = true;
+  settings.password = config.password;
+  settings.count_nodes = !config.is_shared;
   settings.channel.deadline = config.timeout;
   settings.channel.database = static_cast<int>(config.database);
+  settings.channel.terse = config.is_shared;
+  settings.channel.expiry_jitter_s = config.expiry_jitter_s;
+  settings.opening.timeout = config.dial_timeout;
   if (config.tls) {
     settings.opening.tls = [tls = *config.tls] { return LoadClientTls(tls); };
     settings.opening.tls_name = config.tls->server_name;
   }
+  return settings;
+}
+
+}  // namespace
+
+std::unique_ptr<redis::RedisStore> MakeRedisStore(const RedisConfig& config,
+                                                  const RedisConfig* seconds,
+                                                  const base::Clock& clock) {
   return std::make_unique<redis::RedisStore>(
-      std::move(settings), clock,
+      SettingsOf(config), clock,
       [log = std::make_shared<EventLog>()](bool good, const std::string& text) {
         log->Write(good, text);
-      });
+      },
+      seconds == nullptr ? std::nullopt : std::optional(SettingsOf(*seconds)));
 }
 
 std::string Describe(const RedisConfig& config) {

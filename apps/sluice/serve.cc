@@ -28,7 +28,7 @@ int Serve(const std::string& file, bool envoy) {
   DaemonConfig config = ReadDaemonConfig(text, file, findings);
   if (envoy) {
     ApplyEnvoyEnvironment(ProcessEnvironment(), config.names_listeners, config, findings);
-    if (const std::string warning = WarnOfUnheeded(ProcessVariables()); !warning.empty()) {
+    if (const std::string warning = WarnOfUnheeded(ProcessVariables(), config); !warning.empty()) {
       findings.warnings.push_back({warning, {"environment", 0, 0}});
     }
   }

@@ -184,7 +184,7 @@ std::optional<RedisConfig> ReadStore(const YamlNode& node, const std::filesystem
 }
 
 Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(const ClientTlsConfig& tls) {
-  net::TlsClientSettings settings;
+  net::TlsClientSettings settings{.verify_name = !tls.any_name};
   const std::array<std::pair<const std::string*, std::optional<net::PemFile>*>, 3> files{
       {{&tls.ca, &settings.ca}, {&tls.cert, &settings.certificate}, {&tls.key, &settings.key}}};
   for (const auto& [path, file] : files) {

@@ -23,6 +23,7 @@ struct ClientTlsConfig {
   std::string cert;  // "": the server wants none.
   std::string key;
   std::string server_name;  // "": the host that is dialled.
+  bool any_name = false;    // Whoever the CA signed for may be the server.
 };
 
 enum class RedisKind : std::uint8_t { kServer, kSentinel, kCluster };
@@ -39,6 +40,14 @@ struct RedisConfig {
   std::optional<ClientTlsConfig> tls;
   std::size_t database = 0;
   Duration timeout = std::chrono::milliseconds(10);  // Of a call.
+  // What only the environment says (redis_environment.h).
+  std::string password{};           // In place of password_file.
+  std::string sentinel_password{};  // In place of sentinel_password_file.
+  Duration dial_timeout = std::chrono::seconds(1);
+  // Another service's, which may be something that only looks like a Redis: says nothing that the
+  // other does not say. So nodes are not counted.
+  bool is_shared = false;
+  std::int64_t expiry_jitter_s = 300;  // Of Envoy's counters: how much longer they may live.
 };
 
 // Reads `store`. None: it is the table. What is wrong is reported with place and remedy; files are
