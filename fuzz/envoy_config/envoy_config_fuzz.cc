@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "envoy/configuration.h"
+#include "envoy/limit_reader.h"
 #include "envoy/match.h"
 
 namespace {
@@ -39,8 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::array<wire::RlsEntry, 2> entries{{{node->key, node->value}, {"a", "b"}}};
       for (const std::size_t count : {1U, 2U}) {
         const wire::RlsDescriptor descriptor{.entries = std::span(entries).first(count)};
-        envoy::FindLimit(*level, descriptor, match);
-        Check(match.limit == nullptr || match.way.size() == count);
+        envoy::FindLimits(*level, descriptor, match);
+        Check(match.limits.empty() || match.way.size() == count);
+        Check(match.limits.size() <= envoy::kMostLimits);
       }
     }
   }

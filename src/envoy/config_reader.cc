@@ -14,8 +14,8 @@ namespace {
 
 void GatherLimits(const DescriptorLevel& level, std::vector<Limit*>& limits) {
   for (const auto& node : level.nodes()) {
-    if (node->limit != nullptr) {
-      limits.push_back(node->limit.get());
+    for (const auto& limit : node->limits) {
+      limits.push_back(limit.get());
     }
     GatherLimits(node->children, limits);
   }
@@ -88,6 +88,7 @@ void ConfigReader::ReadDescriptor(const YamlNode& map, const Above& above, Descr
                                   Reporter& report) {
   auto node = std::make_unique<DescriptorNode>();
   const YamlNode* limit_node = nullptr;
+  const YamlNode* limits_node = nullptr;
   const YamlNode* children = nullptr;
   bool shadow_mode = false;
   bool quota_mode = false;
@@ -107,6 +108,8 @@ void ConfigReader::ReadDescriptor(const YamlNode& map, const Above& above, Descr
       ReadPattern(*value, ValuePattern::Kind::kCidr, report, *node);
     } else if (field == "rate_limit") {
       limit_node = IsMapOrNull(*value, "config.yamlRateLimit", report) ? value : nullptr;
+    } else if (field == "rate_limits") {
+      limits_node = value;
     } else if (field == "descriptors") {
       children = value;
     } else if (field == "shadow_mode") {
@@ -138,13 +141,19 @@ void ConfigReader::ReadDescriptor(const YamlNode& map, const Above& above, Descr
                 "key '" +
                     node->Name() + "'");
   }
-  if (limit_node != nullptr) {
-    node->limit = ReadLimit(*limit_node, here.path, report);
-    node->limit->stat_name = here.stat_name;
-    node->limit->shadow_mode = shadow_mode;
-    node->limit->quota_mode = quota_mode;
-    node->limit->detailed_metric = detailed_metric;
-    node->limit->metadata = std::move(metadata);
+  if (limit_node != nullptr && limits_node != nullptr) {
+    report.Fail(map, "rate_limit and rate_limits exclude each other: leave one");
+  } else if (limit_node != nullptr) {
+    node->limits.push_back(ReadLimit(*limit_node, here.path, report));
+  } else if (limits_node != nullptr) {
+    node->limits = ReadLimits(*limits_node, here.path, report);
+  }
+  for (const auto& limit : node->limits) {
+    limit->stat_name = here.stat_name;
+    limit->shadow_mode = shadow_mode;
+    limit->quota_mode = quota_mode;
+    limit->detailed_metric = detailed_metric;
+    limit->metadata = metadata;
   }
   DescriptorLevel& own_children = node->children;
   if (!level.Add(std::move(node))) {

@@ -68,7 +68,9 @@ struct DescriptorNode {
   std::string key;
   std::string value;  // "" for any; of a pattern its text.
   ValuePattern pattern;
-  std::unique_ptr<Limit> limit;
+  // None, one, or those of a list: each counts for itself. What stands beside them (shadow_mode and
+  // the like) they have in common.
+  std::vector<std::unique_ptr<Limit>> limits;
   bool value_to_metric = false;
   bool share_threshold = false;
   DescriptorLevel children;

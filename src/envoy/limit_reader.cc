@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/tally.h"
@@ -136,11 +137,61 @@ void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Lim
   }
 }
 
+// Whether what was counted by one of them counts for the other. A tally is a fixed window, as which
+// it is judged by our own semantics.
+bool ShareCounter(const core::Quota& one, const core::Quota& other) {
+  const auto kind = [](const core::Quota& quota) {
+    return quota.algorithm == core::kTally ? Algorithm::kFixedWindow : quota.algorithm;
+  };
+  return kind(one) == kind(other) && one.window == other.window;
+}
+
+void CheckAmongOthers(const YamlNode& node, const Limit& limit,
+                      std::span<const std::unique_ptr<Limit>> before, Reporter& report) {
+  if (limit.unlimited) {
+    report.Fail(node, "a limit of rate_limits should not be unlimited: leave it out");
+    return;
+  }
+  const auto names = [](const Limit& one, const Limit& other) {
+    return !other.name.empty() && std::ranges::find(one.replaces, other.name) != one.replaces.end();
+  };
+  for (const auto& other : before) {
+    if (names(limit, *other) || names(*other, limit)) {
+      report.Fail(node, "replaces should not contain name of same descriptor");
+    }
+    if (limit.quota.window != Duration{} && ShareCounter(limit.quota, other->quota)) {
+      report.Fail(node,
+                  "rate_limits has two limits of one period and algorithm, which would count "
+                  "together: leave one");
+    }
+  }
+}
+
 }  // namespace
 
-std::unique_ptr<Limit> ReadLimit(const YamlNode& node, std::string path, Reporter& report) {
+std::vector<std::unique_ptr<Limit>> ReadLimits(const YamlNode& list, const std::string& path,
+                                               Reporter& report) {
+  std::vector<std::unique_ptr<Limit>> limits;
+  const std::size_t before = report.error_count();
+  const std::vector<const YamlNode*> items = ReadMaps(list, "[]config.yamlRateLimit", report);
+  if (report.error_count() != before) {
+    return limits;
+  }
+  if (items.empty() || items.size() > kMostLimits) {
+    report.Fail(list, "rate_limits wants 1 to " + std::to_string(kMostLimits) + " limits");
+    return limits;
+  }
+  for (const YamlNode* item : items) {
+    auto limit = ReadLimit(*item, path, report);
+    CheckAmongOthers(*item, *limit, limits, report);
+    limits.push_back(std::move(limit));
+  }
+  return limits;
+}
+
+std::unique_ptr<Limit> ReadLimit(const YamlNode& node, const std::string& path, Reporter& report) {
   auto limit = std::make_unique<Limit>();
-  limit->path = std::move(path);
+  limit->path = path;
   const Fields fields = ReadFields(node, report, *limit);
   ReadQuota(node, fields, report, *limit);
   CheckReplaces(node, *limit, report);

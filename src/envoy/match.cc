@@ -2,7 +2,7 @@
 
 namespace sluice::envoy {
 
-void FindLimit(const DescriptorLevel& level, const wire::RlsDescriptor& descriptor, Match& match) {
+void FindLimits(const DescriptorLevel& level, const wire::RlsDescriptor& descriptor, Match& match) {
   match.Clear();
   const DescriptorLevel* at = &level;
   const DescriptorNode* node = nullptr;
@@ -24,9 +24,9 @@ void FindLimit(const DescriptorLevel& level, const wire::RlsDescriptor& descript
                   (node->value_to_metric && !shares && found.by != DescriptorLevel::By::kValue);
     at = &node->children;
   }
-  if (node != nullptr && node->limit != nullptr) {
-    match.limit = node->limit.get();
-    match.has_value_in_metric = names_value || match.limit->detailed_metric;
+  if (node != nullptr && !node->limits.empty()) {
+    match.limits = node->limits;
+    match.has_value_in_metric = names_value || node->limits.front()->detailed_metric;
   }
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace sluice::envoy {
 
 // The way of one descriptor through the tree.
 struct Match {
-  const Limit* limit = nullptr;  // None: what was asked about is not limited.
+  // None: what was asked about is not limited. Several: of a list.
+  std::span<const std::unique_ptr<Limit>> limits;
   // By entry: the pattern that stands for its value, "" where the value stands for itself.
   // (share_threshold.) As long as the walk came.
   std::vector<std::string_view> shared;
@@ -23,15 +25,15 @@ struct Match {
   bool has_value_in_metric = false;
 
   void Clear() {
-    limit = nullptr;
+    limits = {};
     shared.clear();
     way.clear();
     has_value_in_metric = false;
   }
 };
 
-// Goes down `level` entry by entry. A limit applies only if it stands at the last one: those on the
+// Goes down `level` entry by entry. Limits apply only if they stand at the last one: those on the
 // way, and those further down, do not. `match` is room that is reused.
-void FindLimit(const DescriptorLevel& level, const wire::RlsDescriptor& descriptor, Match& match);
+void FindLimits(const DescriptorLevel& level, const wire::RlsDescriptor& descriptor, Match& match);
 
 }  // namespace sluice::envoy

@@ -12,17 +12,20 @@ OverLimitCache::OverLimitCache(std::size_t bytes)
       set_count_(bytes == 0 ? 0 : std::max<std::size_t>(bytes / sizeof(Set), 1)),
       sets_(set_count_ == 0 ? nullptr : std::make_unique<Set[]>(set_count_)) {}  // NOLINT
 
-std::uint64_t OverLimitCache::HashOf(std::string_view counter, std::int64_t window_start_s) const {
-  const std::uint64_t hash = XXH3_64bits_withSeed(
-      counter.data(), counter.size(), seed_ ^ static_cast<std::uint64_t>(window_start_s));
+std::uint64_t OverLimitCache::HashOf(std::string_view counter, const Window& window) const {
+  // Until 2106 each has 32 bits of its own.
+  const std::uint64_t of_window = static_cast<std::uint64_t>(window.start_s) ^
+                                  (static_cast<std::uint64_t>(window.length_s) << 32U);
+  const std::uint64_t hash =
+      XXH3_64bits_withSeed(counter.data(), counter.size(), seed_ ^ of_window);
   return hash == 0 ? 1 : hash;  // 0 is no name.
 }
 
-bool OverLimitCache::Has(std::string_view counter, std::int64_t window_start_s) const {
+bool OverLimitCache::Has(std::string_view counter, const Window& window) const {
   if (!enabled()) {
     return false;
   }
-  const std::uint64_t hash = HashOf(counter, window_start_s);
+  const std::uint64_t hash = HashOf(counter, window);
   const Set& set = sets_[hash % set_count_];
   // Relaxed: a name orders nothing, and one that is seen late costs a call.
   return std::ranges::any_of(set.hashes, [hash](const std::atomic<std::uint64_t>& at) {
@@ -30,11 +33,11 @@ bool OverLimitCache::Has(std::string_view counter, std::int64_t window_start_s) 
   });
 }
 
-void OverLimitCache::Remember(std::string_view counter, std::int64_t window_start_s) {
-  if (!enabled() || Has(counter, window_start_s)) {
+void OverLimitCache::Remember(std::string_view counter, const Window& window) {
+  if (!enabled() || Has(counter, window)) {
     return;
   }
-  const std::uint64_t hash = HashOf(counter, window_start_s);
+  const std::uint64_t hash = HashOf(counter, window);
   Set& set = sets_[hash % set_count_];
   for (std::atomic<std::uint64_t>& at : set.hashes) {
     if (at.load(std::memory_order_relaxed) == 0) {

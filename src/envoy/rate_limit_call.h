@@ -12,6 +12,7 @@
 
 #include "envoy/configuration.h"
 #include "envoy/match.h"
+#include "envoy/over_limit_cache.h"
 #include "envoy/rate_limit_metrics.h"
 #include "store/key_store.h"
 #include "wire/rls_request.h"
@@ -63,8 +64,9 @@ class RateLimitCall {
  private:
   friend class RateLimitService;
 
-  // What became of one descriptor.
+  // What becomes of one limit of one descriptor; or of a descriptor that has none.
   struct Part {
+    std::size_t descriptor = 0;    // Of the request. Those of one stand together.
     const Limit* limit = nullptr;  // Of the tree; or that of `override_limit`; or none.
     bool is_negative = false;
     bool is_known_over = false;  // The cache of counters over their limit says so.
@@ -73,6 +75,12 @@ class RateLimitCall {
     telemetry::CounterGroup* counters = nullptr;
     std::size_t text_begin = 0;  // Of its counter's name in texts_.
     std::size_t text_size = 0;
+  };
+
+  // Which one of its limits a descriptor's status tells.
+  struct Governing {
+    std::size_t part = 0;  // The first one where none has a number.
+    Decision decision;
   };
 
   class Asked final : public store::CheckCall {
@@ -98,6 +106,7 @@ class RateLimitCall {
   [[nodiscard]] bool Begin(RateLimitService& service,
                            const std::shared_ptr<const Configuration>& configuration);
   void Plan(std::size_t i, const DescriptorLevel* domain);
+  void NameCounter(Part& part);
   void PlanOverride(Part& part, const wire::RlsDescriptor& descriptor);
   void DropReplaced();
   void MakeChecks();
@@ -113,13 +122,16 @@ class RateLimitCall {
   void Fail(Failure why, std::string_view text);
   // Makes the response of what the store said.
   void Finish() noexcept;
-  void MakeStatus(std::size_t i);
-  void CountHits(const Part& part, const Decision& decision, bool over);
+  std::size_t MakeStatus(std::size_t begin);
+  [[nodiscard]] Decision DecisionOf(const Part& part);
+  [[nodiscard]] bool CountsDenials(const Limit& limit) const;
+  void FillStatus(const Part& part, const Decision& decision, wire::RlsStatus& status) const;
+  void CountHits(const Part& part, const Decision& decision);
   [[nodiscard]] bool IsOverLimit() const;
   void AddHeaders();
   void AddMetadata();
   [[nodiscard]] bool InQuotaMode(const Part& part) const;
-  [[nodiscard]] std::int64_t WindowStart(const core::Quota& quota) const;
+  [[nodiscard]] OverLimitCache::Window WindowNow(const core::Quota& quota) const;
 
   RateLimitService* service_ = nullptr;
   std::shared_ptr<const Configuration> configuration_;
@@ -132,6 +144,7 @@ class RateLimitCall {
   bool store_failed_ = false;
   // Room, reused.
   std::vector<Part> parts_;
+  std::vector<Governing> governing_;  // Of each descriptor.
   std::deque<Limit> overrides_;
   Match match_;
   std::string texts_;

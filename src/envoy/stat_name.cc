@@ -64,7 +64,7 @@ StatName NameWithValues(std::string_view domain, const Match& match,
   StatName name{StatPart(domain)};
   for (std::size_t i = 0; i < match.way.size(); ++i) {
     const auto [node, by] = match.way[i];
-    const bool has_value = match.limit->detailed_metric ||
+    const bool has_value = match.limits.front()->detailed_metric ||
                            (node->value_to_metric && by != DescriptorLevel::By::kValue);
     if (!match.shared[i].empty() || !has_value) {
       name.push_back(StatPart(node->Name()));

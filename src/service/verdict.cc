@@ -25,6 +25,13 @@ bool LeavesLess(const Decision& candidate, const Decision& best) {
 
 }  // namespace
 
+bool Outranks(const Decision& candidate, const Decision& best) {
+  if (candidate.allowed != best.allowed) {
+    return best.allowed;
+  }
+  return best.allowed ? LeavesLess(candidate, best) : WaitsLonger(candidate, best);
+}
+
 int Governing(std::span<const RuleDecision> decisions, bool allowed) {
   const Decision* best = nullptr;
   int governing = -1;
@@ -33,8 +40,7 @@ int Governing(std::span<const RuleDecision> decisions, bool allowed) {
     if (candidate.shadow || candidate.allowed != allowed) {
       continue;
     }
-    if (best == nullptr ||
-        (allowed ? LeavesLess(candidate, *best) : WaitsLonger(candidate, *best))) {
+    if (best == nullptr || Outranks(candidate, *best)) {
       best = &candidate;
       governing = static_cast<int>(i);
     }

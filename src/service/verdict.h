@@ -51,6 +51,10 @@ struct Verdict {
 // enforced rule is there. `allowed` must be what EnforcedAllow() says.
 [[nodiscard]] int Governing(std::span<const RuleDecision> decisions, bool allowed);
 
+// Whether `candidate`, declared after `best`, says more than it about a request that both judge: a
+// denial before what is allowed, and among equals as Governing() has it.
+[[nodiscard]] bool Outranks(const Decision& candidate, const Decision& best);
+
 // Whether no enforced rule denies.
 [[nodiscard]] bool EnforcedAllow(std::span<const RuleDecision> decisions);
 

@@ -119,6 +119,42 @@ TEST(ConfigErrorsTest, OurOwnFieldsAreCheckedToo) {
   EXPECT_THAT(ErrorsOf(WithLimit("period: 1500ms")), testing::SizeIs(1));  // A tally's seconds.
   EXPECT_THAT(ErrorsOf(WithLimit("period: 1500ms, algorithm: gcra, requests_per_unit: 1")),
               ElementsAre());
+  EXPECT_THAT(ErrorsOf(WithLimit("unit: day, on_store_error: pass")), testing::SizeIs(1));
+  EXPECT_THAT(ErrorsOf(WithLimit("period: soon, requests_per_unit: 1")),
+              testing::Contains(testing::HasSubstr("period")));
+}
+
+TEST(ConfigErrorsTest, ListsOfLimitsAreCheckedToo) {
+  const auto with_list = [](const std::string& list) {
+    return ErrorsOf("domain: d\ndescriptors: [{key: k, rate_limits: " + list + "}]\n");
+  };
+  const std::string minute = "{unit: minute, requests_per_unit: 9, name: m}";
+  EXPECT_THAT(with_list("[" + minute + ", {unit: hour, requests_per_unit: 90}]"), ElementsAre());
+  EXPECT_THAT(with_list("[" + minute + ", {unit: minute, algorithm: gcra}]"), ElementsAre());
+  EXPECT_THAT(with_list("[]"), ElementsAre("rate_limits wants 1 to 16 limits"));
+  EXPECT_THAT(with_list(""), ElementsAre("rate_limits wants 1 to 16 limits"));
+  std::string many = "[";
+  for (int i = 1; i <= 17; ++i) {
+    many += "{period: " + std::to_string(i) + "s}, ";
+  }
+  EXPECT_THAT(with_list(many + "]"), ElementsAre("rate_limits wants 1 to 16 limits"));
+  EXPECT_THAT(with_list(minute), ElementsAre(testing::HasSubstr("cannot unmarshal !!map into")));
+  EXPECT_THAT(with_list("[minute]"),
+              ElementsAre("config error, yaml file contains list of type other than map: minute"));
+  EXPECT_THAT(with_list("[" + minute + ", {unit: eon}]"),
+              ElementsAre("invalid rate limit unit 'eon'"));
+  EXPECT_THAT(with_list("[" + minute + ", {unlimited: true}]"),
+              ElementsAre(testing::HasSubstr("should not be unlimited")));
+  for (const char* again :
+       {"{unit: minute}", "{period: 60s}", "{unit: minute, algorithm: fixed_window}"}) {
+    EXPECT_THAT(with_list("[" + minute + ", " + again + "]"),
+                ElementsAre(StartsWith("rate_limits has two limits of one period")))
+        << again;
+  }
+  EXPECT_THAT(with_list("[" + minute + ", {unit: hour, replaces: [{name: m}]}]"),
+              ElementsAre("replaces should not contain name of same descriptor"));
+  EXPECT_THAT(ErrorsOf(WithLimit("unit: day", "  rate_limits: [" + minute + "]\n")),
+              ElementsAre(StartsWith("rate_limit and rate_limits exclude each other")));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ domain: passed over
   ASSERT_NE(level, nullptr);
   const DescriptorNode* users = level->Find("database", "users").node;
   ASSERT_NE(users, nullptr);
-  const Limit& limit = *users->limit;
+  const Limit& limit = *users->limits.at(0);
   EXPECT_EQ(limit.path, "mongo_cps.database_users");
   EXPECT_EQ(limit.quota.algorithm, core::kTally);
   EXPECT_EQ(limit.quota.limit, 500);
@@ -65,8 +65,8 @@ domain: passed over
   limit.metadata.AppendJson(json);
   EXPECT_EQ(json, R"({"team":{"name":"storage","size":3},"loud":true})");
   const DescriptorNode* other = level->Find("database", "default").node;
-  EXPECT_THAT(other->limit->replaces, testing::ElementsAre("db"));
-  EXPECT_TRUE(other->children.Find("user", "x").node->limit->unlimited);
+  EXPECT_THAT(other->limits.at(0)->replaces, testing::ElementsAre("db"));
+  EXPECT_TRUE(other->children.Find("user", "x").node->limits.at(0)->unlimited);
   EXPECT_EQ(level->Find("database", "orders").node, nullptr);
   EXPECT_EQ(read->limits().size(), 3U);
 }
@@ -142,9 +142,36 @@ descriptors:
   - key: y
     rate_limit: {<<: *l, requests_per_unit: 2}
 )");
-  const Limit& limit = *read->Find("d")->Find("y", "").node->limit;
+  const Limit& limit = *read->Find("d")->Find("y", "").node->limits.at(0);
   EXPECT_EQ(limit.requests_per_unit, 2U);
   EXPECT_EQ(limit.unit, Unit::kDay);
+}
+
+TEST(ConfigTest, ADescriptorMayHaveAListOfLimits) {
+  const auto read = Read(R"(
+domain: d
+descriptors:
+  - key: k
+    shadow_mode: true
+    quota_mode: true
+    metadata: {team: one}
+    rate_limits:
+      - {unit: second, requests_per_unit: 10, name: burst}
+      - {period: 15m, requests_per_unit: 500, algorithm: sliding_window, on_store_error: allow}
+)");
+  const auto& limits = read->Find("d")->Find("k", "").node->limits;
+  ASSERT_EQ(limits.size(), 2U);
+  EXPECT_EQ(read->limits().size(), 2U);
+  EXPECT_EQ(limits[0]->name, "burst");
+  EXPECT_EQ(limits[1]->quota.algorithm, core::Algorithm::kSlidingWindow);
+  EXPECT_EQ(limits[1]->quota.window, Duration(15min));
+  EXPECT_EQ(limits[1]->on_store_error, OnStoreError::kAllow);
+  for (const auto& limit : limits) {
+    EXPECT_EQ(limit->path, "d.k");
+    EXPECT_TRUE(limit->shadow_mode);
+    EXPECT_TRUE(limit->quota_mode);
+    EXPECT_FALSE(limit->metadata.is_null());
+  }
 }
 
 TEST(ConfigTest, OneLineMakesABucketOfAFixedWindow) {
@@ -156,11 +183,11 @@ descriptors:
   - key: p
     rate_limit: {period: 30s, requests_per_unit: 10, on_store_error: deny}
 )");
-  const Limit& bucket = *read->Find("d")->Find("k", "").node->limit;
+  const Limit& bucket = *read->Find("d")->Find("k", "").node->limits.at(0);
   EXPECT_EQ(bucket.quota.algorithm, core::Algorithm::kTokenBucket);
   EXPECT_EQ(bucket.quota.rate, 60);
   EXPECT_EQ(bucket.quota.limit, 90);
-  const Limit& period = *read->Find("d")->Find("p", "").node->limit;
+  const Limit& period = *read->Find("d")->Find("p", "").node->limits.at(0);
   EXPECT_EQ(period.quota.window, Duration(30s));
   EXPECT_EQ(period.requests_per_unit, 20U);
   EXPECT_EQ(period.unit, Unit::kMinute);

@@ -76,6 +76,11 @@ descriptors:
   - key: quota
     quota_mode: true
     rate_limit: {unit: week, requests_per_unit: 5}
+  - key: list
+    rate_limits:
+      - {unit: minute, requests_per_unit: 5}
+      - {unit: hour, requests_per_unit: 50}
+      - {unit: hour, requests_per_unit: 50, algorithm: gcra}
   - key: bucket
     rate_limit: {unit: hour, requests_per_unit: 5, algorithm: token_bucket}
 )";
@@ -132,6 +137,12 @@ TEST_F(CounterNameTest, IsTheSameForPeeksAndForHitsThatAreTakenBack) {
 
 TEST_F(CounterNameTest, WhatIsUnlimitedHasNone) {
   EXPECT_THAT(NamesOf({{.entries = {{"free", "f"}}}}), ElementsAre());
+}
+
+// Both windows begin at the hour, which is all that the old name would say of them.
+TEST_F(CounterNameTest, OfAListHasTheLengthOfItsWindow) {
+  EXPECT_THAT(NamesOf({{.entries = {{"list", "v"}}}}),
+              ElementsAre("d_list_v_60s_", "d_list_v_3600s_", "d|list=v"));
 }
 
 TEST_F(CounterNameTest, BeginsWithThePrefix) {

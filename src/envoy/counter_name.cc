@@ -1,0 +1,23 @@
+#include "envoy/counter_name.h"
+
+#include <chrono>
+
+#include "core/tally.h"
+#include "envoy/counter_text.h"
+
+namespace sluice::envoy {
+
+void AppendCounterName(std::string& out, const Settings& settings, std::string_view domain,
+                       std::span<const wire::RlsEntry> entries, const Match& match,
+                       const Limit& limit) {
+  if (!settings.old_counter_names || limit.quota.algorithm != core::kTally) {
+    AppendCounterText(out, domain, entries, match.shared);
+    return;
+  }
+  AppendOldCounterText(out, settings.cache_key_prefix, domain, entries, match);
+  if (match.limits.size() > 1) {
+    out += std::to_string(limit.quota.window / std::chrono::seconds(1)) + "s_";
+  }
+}
+
+}  // namespace sluice::envoy
