@@ -138,6 +138,7 @@ void ReadSettings(EnvironmentReader& read, envoy::Settings& settings) {
   settings.remaining_header = read.Text("LIMIT_REMAINING_HEADER", settings.remaining_header);
   settings.reset_header = read.Text("LIMIT_RESET_HEADER", settings.reset_header);
   settings.retry_after_header = read.Bool("SLUICE_RETRY_AFTER", false);
+  settings.ratelimit_fields = read.Bool("SLUICE_RATELIMIT_FIELDS", false);
   if (const std::string backend = read.Text("BACKEND_TYPE", "redis"); backend != "redis") {
     read.Fail("BACKEND_TYPE", backend, "is not known here: leave it out");
   }

@@ -5,6 +5,7 @@
 
 #include "envoy/config_check.h"
 #include "envoy/config_value.h"
+#include "envoy/limit_fields.h"
 #include "envoy/limit_reader.h"
 #include "rules/foreign_yaml.h"
 
@@ -72,8 +73,9 @@ void ConfigReader::Read(const rules::SourceText& file) {
     return;
   }
   if (descriptors != nullptr) {
-    ReadDescriptors(*descriptors, {.path = domain, .stat_name = {StatPart(domain)}}, found->second,
-                    report);
+    ReadDescriptors(*descriptors,
+                    {.domain = domain, .path = domain, .stat_name = {StatPart(domain)}},
+                    found->second, report);
   }
 }
 
@@ -133,7 +135,9 @@ void ConfigReader::ReadDescriptor(const YamlNode& map, const Above& above, Descr
     report.Fail(map, "descriptor has empty key");
     return;
   }
-  Above here{.path = above.path + "." + node->Name(), .stat_name = above.stat_name};
+  Above here{.domain = above.domain,
+             .path = above.path + "." + node->Name(),
+             .stat_name = above.stat_name};
   here.stat_name.push_back(StatPart(node->Name()));
   if (node->share_threshold && !node->is_wildcard()) {
     report.Fail(map,
@@ -150,6 +154,7 @@ void ConfigReader::ReadDescriptor(const YamlNode& map, const Above& above, Descr
   }
   for (const auto& limit : node->limits) {
     limit->stat_name = here.stat_name;
+    limit->policy = PolicyNameOf(*limit, above.domain, limits_node != nullptr);
     limit->shadow_mode = shadow_mode;
     limit->quota_mode = quota_mode;
     limit->detailed_metric = detailed_metric;

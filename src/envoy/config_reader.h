@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "envoy/configuration.h"
 #include "rules/findings.h"
@@ -23,6 +24,7 @@ class ConfigReader {
  private:
   // What is above the descriptors to read.
   struct Above {
+    std::string_view domain;
     std::string path;
     StatName stat_name;
   };

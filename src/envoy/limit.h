@@ -46,6 +46,7 @@ struct Limit {
   std::uint32_t requests_per_unit = 0;
   Unit unit = Unit::kUnknown;
   std::string name;
+  std::string policy;                 // What RateLimit-Policy calls it: limit_fields.h.
   std::vector<std::string> replaces;  // Names of limits that are dropped where this applies.
   bool shadow_mode = false;
   bool quota_mode = false;

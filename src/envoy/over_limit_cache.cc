@@ -33,6 +33,22 @@ bool OverLimitCache::Has(std::string_view counter, const Window& window) const {
   });
 }
 
+OverLimitCache::Window OverLimitCache::WindowAt(std::int64_t now_s, Duration length) {
+  const auto length_s = std::max<std::int64_t>(length / std::chrono::seconds(1), 1);
+  return {.start_s = now_s - now_s % length_s, .length_s = length_s};
+}
+
+void OverLimitCache::Forget(std::string_view counter, const Window& window) {
+  if (!enabled()) {
+    return;
+  }
+  const std::uint64_t hash = HashOf(counter, window);
+  for (std::atomic<std::uint64_t>& at : sets_[hash % set_count_].hashes) {
+    std::uint64_t expected = hash;
+    at.compare_exchange_strong(expected, 0, std::memory_order_relaxed);
+  }
+}
+
 void OverLimitCache::Remember(std::string_view counter, const Window& window) {
   if (!enabled() || Has(counter, window)) {
     return;

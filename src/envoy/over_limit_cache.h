@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "sluice/time.h"
+
 namespace sluice::envoy {
 
 // Remembers which counters are over their limit, so that the store need not be asked about them
@@ -29,6 +31,10 @@ class OverLimitCache {
   [[nodiscard]] bool enabled() const { return set_count_ != 0; }
   [[nodiscard]] bool Has(std::string_view counter, const Window& window) const;
   void Remember(std::string_view counter, const Window& window);
+  void Forget(std::string_view counter, const Window& window);
+
+  // The window of that length that is open at that second.
+  [[nodiscard]] static Window WindowAt(std::int64_t now_s, Duration length);
 
  private:
   struct alignas(64) Set {

@@ -9,6 +9,7 @@
 #include "rules/rule.h"
 #include "service/failure_policy.h"
 #include "service/fallback.h"
+#include "service/rounding.h"
 #include "service/verdict.h"
 
 // How a call makes its response of what the store said; the way there is in rate_limit_call.cc.
@@ -20,11 +21,6 @@ constexpr std::uint32_t kMostRemaining = std::numeric_limits<std::uint32_t>::max
 
 std::uint32_t Narrow(Units units) {
   return static_cast<std::uint32_t>(std::clamp<Units>(units, 0, Units{kMostRemaining}));
-}
-
-// Whole seconds, a begun one counted.
-std::int64_t SecondsUp(Duration duration) {
-  return (duration + std::chrono::seconds(1) - Duration(1)) / std::chrono::seconds(1);
 }
 
 rules::OnStoreError PolicyOf(OnStoreError policy) {
@@ -53,6 +49,7 @@ void RateLimitCall::Finish() noexcept {
     }
     response.statuses.resize(request->descriptors().size());
     governing_.clear();
+    fields_.Clear();
     for (std::size_t begin = 0; begin < parts_.size() && !store_failed_;) {
       begin = MakeStatus(begin);
     }
@@ -61,13 +58,17 @@ void RateLimitCall::Finish() noexcept {
     }
   }
   if (failure == Failure::kNone) {
-    const bool over = IsOverLimit();
+    const Over who = FindOver();
+    const bool over = who.any_plain || who.all_quotas;
     const bool shadowed = over && service_->settings_.shadow_mode;
     if (shadowed) {
       metrics.CountGlobalShadow();
     }
     response.overall_code = over && !shadowed ? wire::RlsCode::kOverLimit : wire::RlsCode::kOk;
     AddHeaders();
+    if (service_->settings_.retry_after_header && over && !shadowed) {
+      AddRetryAfter(who);
+    }
     AddMetadata();
     result = over && !shadowed ? CallResult::kOverLimit : CallResult::kOk;
   } else if (failure == Failure::kStore) {
@@ -97,6 +98,9 @@ std::size_t RateLimitCall::MakeStatus(std::size_t begin) {
     const Decision candidate = DecisionOf(part);
     if (store_failed_) {
       return parts_.size();
+    }
+    if (service_->settings_.ratelimit_fields && !part.limit->shadow_mode) {
+      fields_.Add(*part.limit, candidate, RemainingOf(part, candidate), asked_.now);
     }
     if (!any || service::Outranks(candidate, decision)) {
       decision = candidate;
@@ -162,6 +166,11 @@ bool RateLimitCall::CountsDenials(const Limit& limit) const {
   return limit.quota.algorithm == core::kTally && service_->settings_.compatible;
 }
 
+// What an answer says is left. After a tally's denial nothing is, though it tells what was before.
+Units RateLimitCall::RemainingOf(const Part& part, const Decision& decision) const {
+  return !decision.allowed && CountsDenials(*part.limit) ? 0 : decision.remaining;
+}
+
 void RateLimitCall::FillStatus(const Part& part, const Decision& decision,
                                wire::RlsStatus& status) const {
   const Limit& limit = *part.limit;
@@ -171,10 +180,10 @@ void RateLimitCall::FillStatus(const Part& part, const Decision& decision,
   status.unit = static_cast<std::uint32_t>(limit.unit);
   status.unit_name = NameOf(limit.unit);
   status.name = limit.name;
-  status.limit_remaining = over && CountsDenials(limit) ? 0 : Narrow(decision.remaining);
-  const bool says_when = over && decision.retry_after != Decision::kNever &&
-                         decision.retry_after != Decision::kUnknown;
-  status.seconds_until_reset = SecondsUp(says_when ? decision.retry_after : decision.reset_after);
+  status.limit_remaining = Narrow(RemainingOf(part, decision));
+  const bool says_when = over && service::IsKnown(decision.retry_after);
+  status.seconds_until_reset =
+      service::CeilSeconds(says_when ? decision.retry_after : decision.reset_after);
   status.code = over && !limit.shadow_mode && !part.is_negative ? wire::RlsCode::kOverLimit
                                                                 : wire::RlsCode::kOk;
 }
@@ -223,7 +232,8 @@ bool RateLimitCall::InQuotaMode(const Part& part) const {
   return service_->settings_.quota_mode || (part.limit != nullptr && part.limit->quota_mode);
 }
 
-bool RateLimitCall::IsOverLimit() const {
+RateLimitCall::Over RateLimitCall::FindOver() const {
+  Over found;
   std::size_t quotas = 0;
   std::size_t quotas_over = 0;
   for (std::size_t i = 0; i < governing_.size(); ++i) {
@@ -235,18 +245,18 @@ bool RateLimitCall::IsOverLimit() const {
     if (InQuotaMode(part)) {
       ++quotas;
       quotas_over += over ? 1 : 0;
-    } else if (over) {
-      return true;
+    } else {
+      found.any_plain = found.any_plain || over;
     }
   }
-  return quotas != 0 && quotas == quotas_over;
+  found.all_quotas = quotas != 0 && quotas == quotas_over;
+  return found;
 }
 
 void RateLimitCall::AddHeaders() {
   const Settings& settings = service_->settings_;
   const wire::RlsStatus* least = nullptr;
   const wire::RlsStatus* last_over = nullptr;
-  std::int64_t longest = 0;
   for (std::size_t i = 0; i < governing_.size(); ++i) {
     const wire::RlsStatus& status = response.statuses[i];
     if (!status.has_limit) {
@@ -255,9 +265,8 @@ void RateLimitCall::AddHeaders() {
     if (least == nullptr || status.limit_remaining < least->limit_remaining) {
       least = &status;
     }
-    if (status.code == wire::RlsCode::kOverLimit) {
-      longest = std::max(longest, status.seconds_until_reset);
-      last_over = InQuotaMode(parts_[governing_[i].part]) ? last_over : &status;
+    if (status.code == wire::RlsCode::kOverLimit && !InQuotaMode(parts_[governing_[i].part])) {
+      last_over = &status;
     }
   }
   const wire::RlsStatus* told = last_over != nullptr ? last_over : least;
@@ -267,8 +276,41 @@ void RateLimitCall::AddHeaders() {
     headers.push_back({settings.remaining_header, std::to_string(told->limit_remaining)});
     headers.push_back({settings.reset_header, std::to_string(told->seconds_until_reset)});
   }
-  if (settings.retry_after_header && response.overall_code == wire::RlsCode::kOverLimit) {
-    headers.push_back({"Retry-After", std::to_string(std::max<std::int64_t>(longest, 1))});
+  // What is not enforced is no policy that a client could keep to.
+  if (!fields_.empty() && !settings.shadow_mode) {
+    headers.push_back({"RateLimit-Policy", fields_.policy()});
+    headers.push_back({"RateLimit", fields_.state()});
+  }
+}
+
+// When the same request would pass: once no limit denies it, and one of the quotas does not. No
+// field where that is never.
+void RateLimitCall::AddRetryAfter(const Over& over) {
+  const auto wait_of = [this](const Governing& told) {
+    const Part& part = parts_[told.part];
+    if (part.hits > part.limit->quota.limit) {
+      return Decision::kNever;  // A tally says when its window ends, and does not say this.
+    }
+    const Duration wait = told.decision.retry_after;
+    return wait == Decision::kUnknown ? Duration{} : wait;
+  };
+  Duration plain{};
+  Duration quota = Decision::kNever;
+  for (std::size_t i = 0; i < governing_.size(); ++i) {
+    if (response.statuses[i].code != wire::RlsCode::kOverLimit) {
+      continue;
+    }
+    const Duration wait = wait_of(governing_[i]);
+    if (InQuotaMode(parts_[governing_[i].part])) {
+      quota = std::min(quota, wait);
+    } else {
+      plain = std::max(plain, wait);
+    }
+  }
+  const Duration wait = over.all_quotas ? std::max(plain, quota) : plain;
+  if (wait != Decision::kNever) {
+    response.response_headers_to_add.push_back(
+        {"Retry-After", std::to_string(std::max<std::int64_t>(service::CeilSeconds(wait), 1))});
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/tally.h"
 #include "envoy/counter_name.h"
+#include "envoy/limit_override.h"
 #include "envoy/rate_limit_service.h"
 
 namespace sluice::envoy {
@@ -57,8 +58,7 @@ void RateLimitCall::Plan(std::size_t i, const DescriptorLevel* domain) {
     return;
   }
   match_.Clear();
-  // Where the old service ends its process, over a unit that is none, the override is passed over.
-  if (descriptor.limit && descriptor.limit->unit >= 1 && descriptor.limit->unit <= kMostUnit) {
+  if (IsHonoured(descriptor.limit)) {
     PlanOverride(part, descriptor);
   } else {
     FindLimits(*domain, descriptor, match_);
@@ -97,13 +97,8 @@ void RateLimitCall::NameCounter(Part& part) {
 }
 
 void RateLimitCall::PlanOverride(Part& part, const wire::RlsDescriptor& descriptor) {
-  Limit& limit = overrides_.emplace_back();
-  limit.unit = static_cast<Unit>(descriptor.limit->unit);
-  limit.requests_per_unit = descriptor.limit->requests_per_unit;
-  limit.quota.algorithm = core::kTally;
-  limit.quota.limit = limit.requests_per_unit;
-  limit.quota.window = LengthOf(limit.unit);
-  part.limit = &limit;
+  part.limit =
+      &overrides_.emplace_back(LimitOf(*descriptor.limit, request->domain(), descriptor.entries));
   RateLimitMetrics& metrics = service_->metrics_;
   part.counters = metrics.Named(NameOfOverride(request->domain(), descriptor.entries), nullptr);
   if (part.counters == nullptr) {
@@ -140,10 +135,7 @@ void RateLimitCall::MakeChecks() {
       continue;
     }
     const std::string_view text = std::string_view(texts_).substr(part.text_begin, part.text_size);
-    core::Quota quota = part.limit->quota;
-    if (!settings.compatible && quota.algorithm == core::kTally) {
-      quota.algorithm = core::Algorithm::kFixedWindow;
-    }
+    const core::Quota quota = service_->QuotaOf(*part.limit);
     if (part.is_negative) {
       TakenBack& back = taken_back_.emplace_back(*this);
       back.part = {.attribute = "counter", .value = text};
@@ -181,8 +173,7 @@ void RateLimitCall::MakeChecks() {
 }
 
 OverLimitCache::Window RateLimitCall::WindowNow(const core::Quota& quota) const {
-  const std::int64_t length = std::max<std::int64_t>(quota.window / std::chrono::seconds(1), 1);
-  return {.start_s = now_s_ - now_s_ % length, .length_s = length};
+  return OverLimitCache::WindowAt(now_s_, quota.window);
 }
 
 store::CheckCall* RateLimitCall::NextAsk() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "envoy/configuration.h"
+#include "envoy/limit_fields.h"
 #include "envoy/match.h"
 #include "envoy/over_limit_cache.h"
 #include "envoy/rate_limit_metrics.h"
@@ -125,10 +126,17 @@ class RateLimitCall {
   std::size_t MakeStatus(std::size_t begin);
   [[nodiscard]] Decision DecisionOf(const Part& part);
   [[nodiscard]] bool CountsDenials(const Limit& limit) const;
+  [[nodiscard]] Units RemainingOf(const Part& part, const Decision& decision) const;
   void FillStatus(const Part& part, const Decision& decision, wire::RlsStatus& status) const;
   void CountHits(const Part& part, const Decision& decision);
-  [[nodiscard]] bool IsOverLimit() const;
+  // Whose limits are used up.
+  struct Over {
+    bool any_plain = false;   // Of those that are in no quota mode.
+    bool all_quotas = false;  // And there is one.
+  };
+  [[nodiscard]] Over FindOver() const;
   void AddHeaders();
+  void AddRetryAfter(const Over& over);
   void AddMetadata();
   [[nodiscard]] bool InQuotaMode(const Part& part) const;
   [[nodiscard]] OverLimitCache::Window WindowNow(const core::Quota& quota) const;
@@ -152,6 +160,7 @@ class RateLimitCall {
   std::vector<store::Check> checks_;
   std::vector<store::CheckAnswer> answers_;
   std::vector<std::string_view> replaced_;
+  LimitFields fields_;
 };
 
 }  // namespace sluice::envoy

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "core/tally.h"
+
 namespace sluice::envoy {
 
 namespace {
@@ -45,6 +47,14 @@ void RateLimitService::SetConfiguration(std::shared_ptr<const Configuration> con
 std::shared_ptr<const Configuration> RateLimitService::configuration() const {
   const std::lock_guard lock(mutex_);
   return current_;
+}
+
+core::Quota RateLimitService::QuotaOf(const Limit& limit) const {
+  core::Quota quota = limit.quota;
+  if (!settings_.compatible && quota.algorithm == core::kTally) {
+    quota.algorithm = core::Algorithm::kFixedWindow;
+  }
+  return quota;
 }
 
 void RateLimitService::Decide(std::span<RateLimitCall* const> batch, ConfigurationPin& pin) {

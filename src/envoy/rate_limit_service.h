@@ -58,12 +58,16 @@ class RateLimitService {
   // The requests of one turn of a loop, each judged for itself; asked of the store together.
   void Decide(std::span<RateLimitCall* const> batch, ConfigurationPin& pin);
 
+  // By which a limit is judged.
+  [[nodiscard]] core::Quota QuotaOf(const Limit& limit) const;
+
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] RateLimitMetrics& metrics() { return metrics_; }
 
  private:
   friend class RateLimitCall;
   friend class ConfigurationPin;
+  friend class UsageCall;
 
   store::KeyStore& store_;
   const base::Clock& clock_;

@@ -27,6 +27,7 @@ struct Settings {
   std::string remaining_header = "RateLimit-Remaining";
   std::string reset_header = "RateLimit-Reset";
   bool retry_after_header = false;  // Retry-After beside a denial.
+  bool ratelimit_fields = false;    // RateLimit and RateLimit-Policy, as draft 10 has them.
 };
 
 }  // namespace sluice::envoy

@@ -272,8 +272,7 @@ TEST_F(DecideTest, HeadersTellTheScarcestOrTheLastThatDenies) {
   EXPECT_THAT(told({{.entries = {{"minute", "h"}}}, {.entries = {{"a", "h"}}}}),
               ElementsAre("RateLimit-Limit=5", "RateLimit-Remaining=4", "RateLimit-Reset=60"));
   EXPECT_THAT(told({{.entries = {{"none", "h"}}}, {.entries = {{"none", "i"}}, .limit = {{0, 2}}}}),
-              ElementsAre("RateLimit-Limit=0", "RateLimit-Remaining=0", "RateLimit-Reset=60",
-                          "Retry-After=86400"));
+              ElementsAre("RateLimit-Limit=0", "RateLimit-Remaining=0", "RateLimit-Reset=60"));
 }
 
 TEST_F(DecideTest, MetadataIsMergedInOrderOfTheRequest) {
