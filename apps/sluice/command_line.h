@@ -26,6 +26,7 @@ void AddShadowReport(CLI::App& app, int& exit_code);
 void AddReset(CLI::App& app, int& exit_code);
 void AddRefund(CLI::App& app, int& exit_code);
 void AddBans(CLI::App& app, int& exit_code);
+void AddEnvoy(CLI::App& app, int& exit_code);
 void AddUnban(CLI::App& app, int& exit_code);
 
 // The key=value words of a command line. False, with a complaint on stderr, if one has no '='

@@ -58,6 +58,7 @@ int Main(int argc, char** argv) {
   AddRefund(app, exit_code);
   AddBans(app, exit_code);
   AddUnban(app, exit_code);
+  AddEnvoy(app, exit_code);
   if (argc > 1 && argv[1][0] != '-' && !IsCommand(app, argv[1])) {
     return kExitError;
   }

@@ -10,6 +10,7 @@
 #include "frontend/http/check_handler.h"
 #include "frontend/http/config_handler.h"
 #include "frontend/http/envoy_handler.h"
+#include "frontend/http/envoy_usage_handler.h"
 #include "frontend/http/hold_handler.h"
 #include "frontend/http/key_handler.h"
 #include "frontend/http/mode_handler.h"
@@ -257,11 +258,16 @@ bool Router::RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
 bool Router::RouteEnvoy(const wire::Http1Request& request, const EnvoyDesk& desk,
                         Exchange& exchange) const {
   if (settings_.role == Role::kAdmin) {
-    if (request.path != "/rlconfig") {
+    if (request.path == "/rlconfig") {
+      if (AllowsGet(request, exchange)) {
+        HandleLimits(desk, exchange);
+      }
+    } else if (request.path == "/rlusage" || request.path == "/rlreset") {
+      if (AllowsPost(request, exchange)) {
+        HandleUsage(request, request.path == "/rlreset", desk, exchange);
+      }
+    } else {
       return false;
-    }
-    if (AllowsGet(request, exchange)) {
-      HandleLimits(desk, exchange);
     }
   } else if (request.path == "/json") {
     HandleRateLimitJson(request, desk, exchange);

@@ -1,0 +1,74 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ask_admin.h"
+#include "command_line.h"
+#include "exit_code.h"
+#include "wire/json_writer.h"
+
+// What an operator asks of Envoy's counters in a running daemon: sluice envoy usage, sluice envoy
+// reset.
+namespace sluice::app {
+
+namespace {
+
+struct EnvoyOptions {
+  std::string server = "http://127.0.0.1:6070";
+  std::string domain;
+  std::vector<std::string> words;
+};
+
+int Ask(const EnvoyOptions& options, const std::string& path) {
+  std::vector<Attribute> entries;
+  if (!ReadAttributes(options.words, entries)) {
+    return kExitError;
+  }
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("domain").Text(options.domain);
+  json.Name("descriptors").BeginArray();
+  json.BeginObject();
+  json.Name("entries").BeginArray();
+  for (const Attribute& entry : entries) {
+    json.BeginObject();
+    json.Name("key").Text(entry.name);
+    json.Name("value").Text(entry.value);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  json.EndArray();
+  json.EndObject();
+  return AskAdmin(
+      options.server,
+      {.method = "POST", .target = path, .content_type = "application/json", .body = body});
+}
+
+void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what, int& exit_code) {
+  auto options = std::make_shared<EnvoyOptions>();
+  CLI::App* command = parent.add_subcommand(verb, what);
+  command->footer(
+      "The limits of one descriptor: its entries in their order.\n"
+      "Exit codes: 0 done, 2 error.\n"
+      "Example: sluice envoy " +
+      verb + " my_domain remote_address=192.0.2.7");
+  command->add_option("domain", options->domain, "The domain")->required();
+  command->add_option("entries", options->words, "The descriptor's entries: key=value ...")
+      ->required();
+  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
+  command->callback([options, verb, &exit_code] { exit_code = Ask(*options, "/rl" + verb); });
+}
+
+}  // namespace
+
+void AddEnvoy(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("envoy", "Counters of Envoy's descriptors in a running daemon");
+  command->require_subcommand(1);
+  AddVerb(*command, "usage", "Tell what is left of their limits, spending nothing", exit_code);
+  AddVerb(*command, "reset", "Make them fresh", exit_code);
+}
+
+}  // namespace sluice::app
