@@ -77,6 +77,7 @@ Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls,
       return tl::unexpected(ca.error());
     }
     settings.client_ca = *std::move(ca);
+    settings.client_name = tls.client_name;
   }
   return net::TlsContext::Server(settings);
 }

@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 7> kListenerFields{
 constexpr std::array<std::string_view, 2> kIdempotencyFields{"keep", "mebibytes"};
 constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
                                                       "password_file"};
-constexpr std::array<std::string_view, 3> kTlsFields{"cert", "key", "client_ca"};
+constexpr std::array<std::string_view, 4> kTlsFields{"cert", "key", "client_ca", "client_name"};
 constexpr std::array<std::string_view, 6> kTableFields{
     "path", "keys", "blocks", "when_full", "snapshots", "snapshot_interval"};
 constexpr std::array<std::string_view, 3> kSourceFields{"files", "api", "etcd"};
@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 3> kEnvoyFields{"directory", "merge_domai
 constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
 
 constexpr std::array<std::string_view, 3> kProtocols{"http", "grpc", "resp"};
-constexpr std::array<std::string_view, 2> kRoles{"check", "admin"};
+constexpr std::array<std::string_view, 3> kRoles{"check", "admin", "metrics"};
 constexpr std::array<std::string_view, 3> kWhenFull{"evict", "allow", "deny"};
 constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
 constexpr std::array<std::string_view, 2> kSemantics{"compatible", "sluice"};
@@ -63,11 +63,17 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
       sound = false;
       return;
     }
+    if (field == "client_name") {
+      tls.client_name = *text;
+      return;
+    }
     std::string& path = field == "cert" ? tls.cert : field == "key" ? tls.key : tls.client_ca;
     path = (folder / *text).string();
   });
   if (tls.cert.empty() || tls.key.empty()) {
     report.Fail(node, "tls wants a cert and its key: write tls: {cert: FILE, key: FILE}");
+  } else if (!tls.client_name.empty() && tls.client_ca.empty()) {
+    report.Fail(node, "client_name wants client_ca: without it no client shows a certificate");
   } else if (sound) {
     if (const auto loaded = LoadTls(tls); !loaded) {
       report.Fail(node, loaded.error().Text());
@@ -119,7 +125,8 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
             [&](std::string_view field, const YamlNode& value) {
               if (field == "address") {
                 listener.address = rules::ReadText(value, field, report).value_or("");
-                if (const auto parsed = net::ParseAddress(listener.address); !parsed) {
+                const auto parsed = net::ParseAddress(listener.address);
+                if (!parsed && !UnixPathOf(listener.address)) {
                   report.Fail(value, parsed.error().message);
                 }
               } else if (field == "protocol") {
@@ -127,9 +134,8 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
                     rules::ReadWord(value, field, kProtocols, report).value_or(0);
                 listener.protocol = static_cast<Protocol>(word);  // In the order of the words.
               } else if (field == "role") {
-                listener.role = rules::ReadWord(value, field, kRoles, report).value_or(0) == 1
-                                    ? frontend::http::Role::kAdmin
-                                    : frontend::http::Role::kCheck;
+                listener.role = static_cast<frontend::http::Role>(
+                    rules::ReadWord(value, field, kRoles, report).value_or(0));
               } else if (field == "tls") {
                 listener.tls = ReadTls(value, folder, report);
               } else if (field == "proxy") {
@@ -145,13 +151,24 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
   const bool admin = listener.role == frontend::http::Role::kAdmin;
   const bool resp = listener.protocol == Protocol::kResp;
   const bool grpc = listener.protocol == Protocol::kGrpc;
-  if (grpc && admin) {
-    report.Fail(node, "a grpc listener has no role admin: leave role out");
+  const bool check = listener.role == frontend::http::Role::kCheck;
+  if (grpc && !check) {
+    report.Fail(node, admin ? "a grpc listener has no role admin: leave role out"
+                            : "a grpc listener has no role metrics: leave role out");
+  }
+  if (resp && listener.role == frontend::http::Role::kMetrics) {
+    report.Fail(node, "a resp listener has no role metrics: leave role out");
   }
   if (resp && admin) {
     report.Fail(node,
                 "a resp listener has no role admin: leave role out; SLUICE.RESET and "
                 "SLUICE.REFUND are for clients that authenticate, or that come from this host");
+  }
+  if (UnixPathOf(listener.address) && !grpc) {
+    report.Fail(node, "only a grpc listener has a Unix socket: write protocol: grpc, or HOST:PORT");
+  }
+  if (listener.address.empty() && !resp && !grpc && !check && !admin) {
+    report.Fail(node, "a metrics listener wants an address: write address: HOST:PORT");
   }
   if (listener.address.empty()) {
     listener.address = std::string(resp    ? kDefaultResp
@@ -159,7 +176,7 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
                                    : admin ? kDefaultAdmin
                                            : kDefaultHttp);
   }
-  if (listener.has_proxies && (resp || admin)) {
+  if (listener.has_proxies && (resp || !check)) {
     report.Fail(node, "proxies ask an http listener of the role check: leave proxy out here");
   }
   const auto endpoint = net::ParseAddress(listener.address);
@@ -284,6 +301,12 @@ void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
 }
 
 }  // namespace
+
+std::optional<std::string_view> UnixPathOf(std::string_view address) {
+  constexpr std::string_view kScheme = "unix:";
+  return address.starts_with(kScheme) ? std::optional(address.substr(kScheme.size()))
+                                      : std::nullopt;
+}
 
 DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                               rules::Findings& findings) {

@@ -33,14 +33,13 @@ constexpr auto kUnheeded = std::to_array<Unheeded>({
     {"EXTRA_TAGS", kPrometheus},
     {"USE_DOG_STATSD", kPrometheus},
     {"DOG_STATSD_", kPrometheus},
-    {"USE_PROMETHEUS", kPrometheus},
-    {"PROMETHEUS_", kPrometheus},
+    {"PROMETHEUS_MAPPER_YAML", "metrics have labels as they are"},
+    {"PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS", "times are in seconds, as the metric's name says"},
     {"TRACING_", "there is no tracing yet"},
     {"OTEL_", "there is no tracing yet"},
     {"CONFIG_GRPC_XDS_", "the configuration is read from files"},
     {"XDS_CLIENT_", "the configuration is read from files"},
     {"FORCE_START_WITHOUT_INITIAL_CONFIG", "it always starts, and answers errors until then"},
-    {"GRPC_UDS", "there are no Unix sockets yet"},
     {"GOMEMLIMIT", "this is no Go program"},
     {"GOMAXPROCS", "this is no Go program: set `loops` in the configuration"},
 });
@@ -67,11 +66,11 @@ std::optional<TlsConfig> ReadTls(EnvironmentReader& read) {
   }
   TlsConfig tls{.cert = read.Text("GRPC_SERVER_TLS_CERT", ""),
                 .key = read.Text("GRPC_SERVER_TLS_KEY", ""),
-                .client_ca = read.Text("GRPC_CLIENT_TLS_CACERT", "")};
-  if (const std::string san = read.Text("GRPC_CLIENT_TLS_SAN", ""); !san.empty()) {
-    read.Fail("GRPC_CLIENT_TLS_SAN", san,
-              "cannot be checked: leave it out, and let GRPC_CLIENT_TLS_CACERT sign only "
-              "certificates of clients that may come");
+                .client_ca = read.Text("GRPC_CLIENT_TLS_CACERT", ""),
+                .client_name = read.Text("GRPC_CLIENT_TLS_SAN", "")};
+  if (!tls.client_name.empty() && tls.client_ca.empty()) {
+    read.Fail("GRPC_CLIENT_TLS_SAN", tls.client_name,
+              "wants GRPC_CLIENT_TLS_CACERT, without which no client shows a certificate");
   }
   if (tls.cert.empty() || tls.key.empty()) {
     read.Fail("GRPC_SERVER_USE_TLS", "true", "wants GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
@@ -89,6 +88,9 @@ void ReadListeners(EnvironmentReader& read, DaemonConfig& config) {
                       .protocol = Protocol::kGrpc,
                       .tls = ReadTls(read),
                       .token = {}};
+  if (const std::string path = read.Text("GRPC_UDS", ""); !path.empty()) {
+    grpc.address = "unix:" + path;
+  }
   ListenerConfig debug{.address = ReadAddress(read, "DEBUG_HOST", "127.0.0.1", "DEBUG_PORT", 6070),
                        .role = frontend::http::Role::kAdmin,
                        .tls = {},
@@ -100,6 +102,20 @@ void ReadListeners(EnvironmentReader& read, DaemonConfig& config) {
               "`Authorization: Bearer`, or leave DEBUG_HOST out");
   }
   config.listeners = {std::move(http), std::move(grpc), std::move(debug)};
+  if (read.Bool("USE_PROMETHEUS", false)) {
+    ListenerConfig metrics{.address = read.Text("PROMETHEUS_ADDR", ":9090"),
+                           .role = frontend::http::Role::kMetrics,
+                           .tls = {},
+                           .token = {},
+                           .metrics_path = read.Text("PROMETHEUS_PATH", "/metrics")};
+    if (!net::ParseAddress(metrics.address)) {
+      read.Fail("PROMETHEUS_ADDR", metrics.address, "is no address, such as :9090");
+    }
+    if (!metrics.metrics_path.starts_with('/')) {
+      read.Fail("PROMETHEUS_PATH", metrics.metrics_path, "is no path, such as /metrics");
+    }
+    config.listeners.push_back(std::move(metrics));
+  }
 }
 
 void ReadFiles(EnvironmentReader& read, EnvoyConfig& envoy) {

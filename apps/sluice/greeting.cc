@@ -44,6 +44,10 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
       text += fmt::format("  grpc    {}{}\n", open.address, open.tls ? " (TLS)" : "");
       continue;
     }
+    if (open.role == Role::kMetrics) {
+      text += fmt::format("  metrics {}://{}\n", open.tls ? "https" : "http", open.address);
+      continue;
+    }
     const bool is_check = open.role == Role::kCheck;
     std::string& first = is_check ? check : admin;
     const std::string url = (open.tls ? "https://" : "http://") + open.address;

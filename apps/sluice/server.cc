@@ -56,6 +56,7 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
   settings.role = listener.role;
   settings.memory = listener.role == Role::kCheck ? memory_ : nullptr;
   settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
+  settings.metrics_path = listener.metrics_path;
   settings.envoy = envoy_desk_ ? &*envoy_desk_ : nullptr;
   settings.token = credentials.token.get();
   settings.proxy = listener.proxy;
@@ -76,8 +77,7 @@ frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerCredentials& cre
 
 Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
                             const ListenerCredentials& credentials,
-                            const std::optional<net::ListenerTls>& tls,
-                            boost::asio::ip::tcp::endpoint& address) {
+                            const std::optional<net::ListenerTls>& tls, Place& place) {
   if (listener.protocol == Protocol::kResp) {
     frontend::resp::DoorSettings settings;
     settings.password = credentials.token.get();
@@ -85,33 +85,52 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
     settings.clients_have_certificates = listener.tls && !listener.tls->client_ca.empty();
     worker.resp_doors.push_back(std::make_unique<frontend::resp::Door>(
         worker.loop, service_, clock_, last_resp_client_, std::move(settings)));
-    return OpenOn(worker.loop, listener, tls, address, *worker.resp_doors.back(), worker.listeners);
+    return OpenOn(worker.loop, listener, tls, place, *worker.resp_doors.back(), worker.listeners);
   }
   if (listener.protocol == Protocol::kGrpc) {
     worker.grpc_doors.push_back(std::make_unique<frontend::grpc::Door>(
         worker.loop, service_, rate_limits_, health_, GrpcSettings(credentials)));
-    return OpenOn(worker.loop, listener, tls, address, *worker.grpc_doors.back(), worker.listeners);
+    return OpenOn(worker.loop, listener, tls, place, *worker.grpc_doors.back(), worker.listeners);
   }
   worker.doors.push_back(MakeDoor(worker.loop, listener, credentials));
-  return OpenOn(worker.loop, listener, tls, address, *worker.doors.back(), worker.listeners);
+  return OpenOn(worker.loop, listener, tls, place, *worker.doors.back(), worker.listeners);
 }
 
 template <class Door>
 Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
-                            const std::optional<net::ListenerTls>& tls,
-                            boost::asio::ip::tcp::endpoint& address, Door& door,
+                            const std::optional<net::ListenerTls>& tls, Place& place, Door& door,
                             std::vector<std::unique_ptr<net::Listener>>& listeners) {
-  auto& limit = listener.role == Role::kAdmin ? *admin_connections_ : *check_connections_;
-  auto opened = net::Listener::Open(
-      loop, address, limit,
-      [&door](std::unique_ptr<net::Transport> transport) { door.Accept(std::move(transport)); },
-      tls);
+  auto& limit = listener.role == Role::kCheck ? *check_connections_ : *admin_connections_;
+  const auto accept = [&door](std::unique_ptr<net::Transport> transport) {
+    door.Accept(std::move(transport));
+  };
+  auto opened = place.socket != nullptr
+                    ? net::Listener::Open(loop, *place.socket, limit, accept, tls)
+                    : net::Listener::Open(loop, place.address, limit, accept, tls);
   if (!opened) {
     return WithRemedy(opened.error());
   }
-  address = (*opened)->endpoint();
+  place.address = (*opened)->endpoint();
   listeners.push_back(*std::move(opened));
   return {};
+}
+
+Result<Server::Place> Server::MakePlace(const ListenerConfig& listener) {
+  if (const auto path = UnixPathOf(listener.address)) {
+    auto socket = net::UnixSocket::Bind(std::string(*path));
+    if (!socket) {
+      return WithRemedy(socket.error());
+    }
+    return Place{.address = {}, .socket = sockets_.emplace_back(*std::move(socket)).get()};
+  }
+  const auto address = net::ParseAddress(listener.address);
+  if (!address) {
+    return tl::unexpected(address.error());
+  }
+  if (auto is_free = net::EnsureFree(*address); !is_free) {
+    return WithRemedy(is_free.error());
+  }
+  return Place{.address = *address};
 }
 
 Result<void> Server::Open(const DaemonConfig& config, const Credentials& credentials) {
@@ -136,31 +155,29 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
     if (const auto& contexts = credentials.Of(i).tls; contexts != nullptr) {
       tls.emplace(net::ListenerTls{*contexts, credentials.tls_counters()});
     }
-    auto address = net::ParseAddress(listener.address);
-    if (!address) {
-      return tl::unexpected(address.error());
+    auto place = MakePlace(listener);
+    if (!place) {
+      return tl::unexpected(place.error());
     }
-    if (auto is_free = net::EnsureFree(*address); !is_free) {
-      return WithRemedy(is_free.error());
-    }
-    if (listener.role == Role::kAdmin) {
+    if (listener.role != Role::kCheck) {
       admin_doors_.push_back(MakeDoor(control_, listener, credentials.Of(i)));
       if (auto opened =
-              OpenOn(control_, listener, tls, *address, *admin_doors_.back(), admin_listeners_);
+              OpenOn(control_, listener, tls, *place, *admin_doors_.back(), admin_listeners_);
           !opened) {
         return opened;
       }
     } else {
       for (const auto& worker : workers_) {
-        if (auto opened = OpenOn(*worker, listener, credentials.Of(i), tls, *address); !opened) {
+        if (auto opened = OpenOn(*worker, listener, credentials.Of(i), tls, *place); !opened) {
           return opened;
         }
       }
     }
-    addresses_.push_back({.protocol = listener.protocol,
-                          .role = listener.role,
-                          .address = net::AddressText(*address),
-                          .tls = tls.has_value()});
+    addresses_.push_back(
+        {.protocol = listener.protocol,
+         .role = listener.role,
+         .address = place->socket != nullptr ? listener.address : net::AddressText(place->address),
+         .tls = tls.has_value()});
   }
   registry_.AddGauge("sluice_connections_open", "Connections open on check listeners.",
                      [this] { return static_cast<double>(check_connections_->open()); });
@@ -197,6 +214,7 @@ void Server::OnHealthChanged() {
 }
 
 void Server::Drain() {
+  sockets_.clear();
   for (const auto& worker : workers_) {
     worker->loop.Post([worker = worker.get()] {
       for (const auto& listener : worker->listeners) {
@@ -219,6 +237,7 @@ void Server::Stop() {
   if (std::exchange(stopped_, true)) {
     return;
   }
+  sockets_.clear();
   for (const auto& worker : workers_) {
     if (!worker->thread.joinable()) {
       continue;

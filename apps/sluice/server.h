@@ -31,7 +31,7 @@
 namespace sluice::app {
 
 // The doors of a daemon: for every check listener one per loop, the kernel spreading
-// connections over them (SO_REUSEPORT); admin listeners on the control loop alone, so that a
+// connections over them (SO_REUSEPORT); all others on the control loop alone, so that a
 // scrape of a thousand rules delays no check. Lives on the control loop's thread.
 class Server {
  public:
@@ -96,17 +96,21 @@ class Server {
     std::thread thread;
   };
 
-  // Opens `listener` on `loop`, its connections going to `door`; `address` is bound as it stands
-  // there and then holds its port.
+  // Where one listener listens: at a Unix socket, or else at an address.
+  struct Place {
+    boost::asio::ip::tcp::endpoint address;
+    const net::UnixSocket* socket = nullptr;
+  };
+  [[nodiscard]] Result<Place> MakePlace(const ListenerConfig& listener);
+  // Opens `listener` on `loop`, its connections going to `door`; an address is bound as it stands
+  // in `place` and then holds its port.
   template <class Door>
   Result<void> OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
-                      const std::optional<net::ListenerTls>& tls,
-                      boost::asio::ip::tcp::endpoint& address, Door& door,
+                      const std::optional<net::ListenerTls>& tls, Place& place, Door& door,
                       std::vector<std::unique_ptr<net::Listener>>& listeners);
   Result<void> OpenOn(Worker& worker, const ListenerConfig& listener,
                       const ListenerCredentials& credentials,
-                      const std::optional<net::ListenerTls>& tls,
-                      boost::asio::ip::tcp::endpoint& address);
+                      const std::optional<net::ListenerTls>& tls, Place& place);
   [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
       net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);
   [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(
@@ -127,6 +131,7 @@ class Server {
   Duration max_grpc_age_grace_{};
   std::atomic<std::uint64_t> last_resp_client_{0};
   frontend::http::ForwardingNotes forwarding_notes_;
+  std::vector<std::unique_ptr<net::UnixSocket>> sockets_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;

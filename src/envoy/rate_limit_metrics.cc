@@ -94,6 +94,49 @@ std::uint64_t RateLimitMetrics::Read(const StatName& name, Count count) const {
   return sum;
 }
 
+void RateLimitMetrics::AppendStats(std::string& out) const {
+  const auto line = [&out](std::string_view name, std::string_view of, std::uint64_t value) {
+    out.append(name).append(of).append(": ").append(std::to_string(value)).append("\n");
+  };
+  std::map<StatName, std::array<std::uint64_t, kCounts>> sums;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto add = [&sums](const StatName& name, const Counters& counters) {
+      auto& sum = sums[name];
+      for (std::size_t i = 0; i < kCounts; ++i) {
+        sum[i] += counters->Read(i);
+      }
+    };
+    for (const auto& [name, known] : known_) {
+      add(name, known.counters);
+    }
+    for (const auto& [name, counters] : named_) {
+      add(name, counters);
+    }
+  }
+  for (const auto& [name, sum] : sums) {
+    std::string path = "ratelimit.service.rate_limit.";
+    for (const std::string& part : name) {
+      path += part + '.';
+    }
+    for (std::size_t i = 0; i < kCounts; ++i) {
+      line(path, kCountNames[i], sum[i]);
+    }
+  }
+  constexpr std::string_view kCall = "ratelimit.service.call.should_rate_limit.";
+  line(kCall, "redis_error", Read(CallResult::kStoreError));
+  line(kCall, "service_error", Read(CallResult::kServiceError));
+  constexpr std::string_view kService = "ratelimit.service.";
+  line(kService, "config_load_error", loads_.Read(0));
+  line(kService, "config_load_success", loads_.Read(1));
+  line(kService, "global_shadow_mode", global_shadow_.Read());
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < kCallResults; ++i) {
+    total += calls_.Read(i);
+  }
+  line("ratelimit_server.ShouldRateLimit.", "total_requests", total);
+}
+
 void RateLimitMetrics::Write(telemetry::Exposition& out) const {
   std::map<Labels, std::array<std::uint64_t, kCounts>> sums;
   std::size_t limits = 0;

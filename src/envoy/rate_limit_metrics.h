@@ -64,6 +64,9 @@ class RateLimitMetrics final : public telemetry::Source {
   }
 
   void Write(telemetry::Exposition& out) const override;
+  // The same as "ratelimit.service.rate_limit.d.key.total_hits: 3" and the like, a line each, under
+  // the names that envoyproxy/ratelimit sends to statsd.
+  void AppendStats(std::string& out) const;
 
  private:
   struct Known {

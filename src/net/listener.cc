@@ -1,12 +1,19 @@
 #include "net/listener.h"
 
+#include <cerrno>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include <boost/asio/detail/socket_option.hpp>
 #include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "net/event_loop.h"
 #include "net/tcp_transport.h"
@@ -15,6 +22,7 @@ namespace sluice::net {
 namespace {
 
 using boost::asio::ip::tcp;
+using Local = boost::asio::local::stream_protocol;
 using ReusePort = boost::asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
 constexpr int kBacklog = 1024;
@@ -48,6 +56,45 @@ tl::unexpected<Error> CannotListen(const tcp::endpoint& address,
       .message = fmt::format("cannot listen on {}: {}", AddressText(address), error.message())});
 }
 
+tl::unexpected<Error> CannotListen(const std::string& path, std::string_view why) {
+  return tl::unexpected(Error{.message = fmt::format("cannot listen on unix:{}: {}", path, why)});
+}
+
+// Takes away what a process that has ended left at `path`.
+Result<void> MakeRoom(const std::string& path) {
+  struct stat found{};
+  if (::lstat(path.c_str(), &found) != 0) {
+    return {};
+  }
+  if (!S_ISSOCK(found.st_mode)) {
+    return CannotListen(path, "something stands there that is no socket");
+  }
+  boost::asio::io_context unused;
+  Local::socket probe(unused);
+  boost::system::error_code error;
+  probe.connect(Local::endpoint(path), error);
+  if (error != boost::asio::error::connection_refused) {
+    return CannotListen(path, error ? error.message() : "somebody listens there");
+  }
+  ::unlink(path.c_str());
+  return {};
+}
+
+// By which a connection is counted. Peers on a Unix socket have no address, and none other is this.
+boost::asio::ip::address AddressOf(const tcp::endpoint& peer) {
+  return peer.address();
+}
+boost::asio::ip::address AddressOf(const Local::endpoint& /*peer*/) {
+  return boost::asio::ip::address_v4::any();
+}
+
+std::unique_ptr<Transport> MakeTransport(tcp::socket socket, ConnectionPlace place) {
+  return MakeTcpTransport(std::move(socket), std::move(place));
+}
+std::unique_ptr<Transport> MakeTransport(Local::socket socket, ConnectionPlace place) {
+  return MakeUnixTransport(std::move(socket), std::move(place));
+}
+
 }  // namespace
 
 Result<void> EnsureFree(const tcp::endpoint& address) {
@@ -59,86 +106,135 @@ Result<void> EnsureFree(const tcp::endpoint& address) {
   return {};
 }
 
-// Shared with the accept under way, which may outlive the listener by one turn.
-struct Listener::State : std::enable_shared_from_this<Listener::State> {
-  State(EventLoop& loop_in, ConnectionLimit& limit_in, OnConnection on_connection_in,
-        std::optional<ListenerTls> tls_in)
-      : loop(loop_in),
-        limit(limit_in),
-        on_connection(std::move(on_connection_in)),
-        tls(tls_in),
-        acceptor(loop.context()),
-        pause([this] { Accept(); }) {}
+Result<std::unique_ptr<UnixSocket>> UnixSocket::Bind(const std::string& path) {
+  if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) {
+    return CannotListen(path,
+                        fmt::format("a path has 1 to {} bytes", sizeof(sockaddr_un::sun_path) - 1));
+  }
+  if (auto room = MakeRoom(path); !room) {
+    return tl::unexpected(room.error());
+  }
+  boost::asio::io_context unused;
+  Local::acceptor acceptor(unused);
+  boost::system::error_code error;
+  acceptor.open(Local(), error);
+  if (!error) {
+    acceptor.bind(Local::endpoint(path), error);
+  }
+  if (!error) {
+    acceptor.listen(kBacklog, error);
+  }
+  const int fd = error ? -1 : acceptor.release(error);
+  if (error) {
+    return CannotListen(path, error.message());
+  }
+  return std::unique_ptr<UnixSocket>(new UnixSocket(path, fd));
+}
 
-  boost::system::error_code Open(const tcp::endpoint& address) {
-    boost::system::error_code error = Bind(acceptor, address, /*share=*/true);
-    if (!error) {
-      acceptor.listen(kBacklog, error);
+UnixSocket::~UnixSocket() {
+  ::close(fd_);
+  ::unlink(path_.c_str());
+}
+
+// Shared with the accept under way, which may outlive the listener by one turn.
+class Listener::State {
+ public:
+  virtual ~State() = default;
+  [[nodiscard]] virtual tcp::endpoint endpoint() const = 0;
+  virtual void Close() = 0;
+};
+
+template <class Protocol>
+class Listener::StateOf final : public State,
+                                public std::enable_shared_from_this<StateOf<Protocol>> {
+ public:
+  using Acceptor = typename Protocol::acceptor;
+  using Socket = typename Protocol::socket;
+
+  StateOf(EventLoop& loop, ConnectionLimit& limit, OnConnection on_connection,
+          std::optional<ListenerTls> tls)
+      : loop_(loop),
+        limit_(limit),
+        on_connection_(std::move(on_connection)),
+        tls_(tls),
+        acceptor_(loop.context()),
+        pause_([this] { Accept(); }) {}
+
+  // To be made ready before Accept().
+  [[nodiscard]] Acceptor& acceptor() { return acceptor_; }
+
+  [[nodiscard]] tcp::endpoint endpoint() const override {
+    boost::system::error_code error;
+    if constexpr (std::is_same_v<Protocol, tcp>) {
+      return acceptor_.local_endpoint(error);
+    } else {
+      return {};
     }
-    return error;
   }
 
   void Accept() {
-    acceptor.async_accept(
-        [self = shared_from_this()](const boost::system::error_code& error, tcp::socket socket) {
+    acceptor_.async_accept(
+        [self = this->shared_from_this()](const boost::system::error_code& error, Socket socket) {
           self->OnAccept(error, std::move(socket));
         });
   }
 
-  void OnAccept(const boost::system::error_code& error, tcp::socket socket) {
-    if (!acceptor.is_open()) {
+  void Close() override {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    pause_.Cancel();
+    for (const auto& handshake : std::exchange(handshakes_, {})) {
+      handshake->Cancel();
+    }
+  }
+
+ private:
+  void OnAccept(const boost::system::error_code& error, Socket socket) {
+    if (!acceptor_.is_open()) {
       return;
     }
     if (!error) {
       boost::system::error_code gone;
-      const tcp::endpoint peer = socket.remote_endpoint(gone);
-      if (auto place = gone ? std::nullopt : limit.Take(peer.address())) {
-        TakeIn(MakeTcpTransport(std::move(socket), *std::move(place)));
+      const auto peer = socket.remote_endpoint(gone);
+      if (auto place = gone ? std::nullopt : limit_.Take(AddressOf(peer))) {
+        TakeIn(MakeTransport(std::move(socket), *std::move(place)));
       }  // Else the socket closes here.
     } else if (error != boost::asio::error::connection_aborted) {
-      loop.ArmAfter(pause, kPause);
+      loop_.ArmAfter(pause_, kPause);
       return;
     }
-    if (acceptor.is_open()) {  // on_connection may have closed it.
+    if (acceptor_.is_open()) {  // on_connection may have closed it.
       Accept();
     }
   }
 
   void TakeIn(std::unique_ptr<Transport> transport) {
-    if (!tls) {
-      on_connection(std::move(transport));
+    if (!tls_) {
+      on_connection_(std::move(transport));
       return;
     }
     // Told apart by a cell, since the handshake itself exists only once it has begun.
     auto place = std::make_shared<std::weak_ptr<TlsHandshake>>();
     const auto handshake = TlsHandshake::Begin(
-        loop, std::move(transport), tls->context.Get(), {}, tls->handshake_timeout, &tls->counters,
-        [self = shared_from_this(), place](Result<std::unique_ptr<Transport>> done) {
-          self->handshakes.erase(place->lock());
-          if (done && self->acceptor.is_open()) {
-            self->on_connection(*std::move(done));
+        loop_, std::move(transport), tls_->context.Get(), {}, tls_->handshake_timeout,
+        &tls_->counters,
+        [self = this->shared_from_this(), place](Result<std::unique_ptr<Transport>> done) {
+          self->handshakes_.erase(place->lock());
+          if (done && self->acceptor_.is_open()) {
+            self->on_connection_(*std::move(done));
           }
         });
     *place = handshake;
-    handshakes.insert(handshake);
+    handshakes_.insert(handshake);
   }
 
-  void Close() {
-    boost::system::error_code ignored;
-    acceptor.close(ignored);
-    pause.Cancel();
-    for (const auto& handshake : std::exchange(handshakes, {})) {
-      handshake->Cancel();
-    }
-  }
-
-  EventLoop& loop;
-  ConnectionLimit& limit;
-  OnConnection on_connection;
-  const std::optional<ListenerTls> tls;
-  std::set<std::shared_ptr<TlsHandshake>> handshakes;  // Under way.
-  tcp::acceptor acceptor;
-  Timer pause;
+  EventLoop& loop_;
+  ConnectionLimit& limit_;
+  OnConnection on_connection_;
+  const std::optional<ListenerTls> tls_;
+  std::set<std::shared_ptr<TlsHandshake>> handshakes_;  // Under way.
+  Acceptor acceptor_;
+  Timer pause_;
 };
 
 Listener::Listener(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -150,17 +246,40 @@ Listener::~Listener() {
 Result<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const tcp::endpoint& address,
                                                  ConnectionLimit& limit, OnConnection on_connection,
                                                  std::optional<ListenerTls> tls) {
-  auto state = std::make_shared<State>(loop, limit, std::move(on_connection), tls);
-  if (const boost::system::error_code error = state->Open(address); error) {
+  auto state = std::make_shared<StateOf<tcp>>(loop, limit, std::move(on_connection), tls);
+  boost::system::error_code error = net::Bind(state->acceptor(), address, /*share=*/true);
+  if (!error) {
+    state->acceptor().listen(kBacklog, error);
+  }
+  if (error) {
     return CannotListen(address, error);
   }
   state->Accept();
   return std::unique_ptr<Listener>(new Listener(std::move(state)));
 }
 
-tcp::endpoint Listener::endpoint() const {
+Result<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const UnixSocket& socket,
+                                                 ConnectionLimit& limit, OnConnection on_connection,
+                                                 std::optional<ListenerTls> tls) {
+  auto state = std::make_shared<StateOf<Local>>(loop, limit, std::move(on_connection), tls);
+  // Each loop waits on a descriptor of its own for the one queue of connections: who comes too late
+  // for one waits on.
+  const int own = ::fcntl(socket.fd_, F_DUPFD_CLOEXEC, 0);
   boost::system::error_code error;
-  return state_->acceptor.local_endpoint(error);
+  if (own < 0) {
+    error.assign(errno, boost::system::system_category());
+  } else {
+    state->acceptor().assign(Local(), own, error);
+  }
+  if (error) {
+    return CannotListen(socket.path_, error.message());
+  }
+  state->Accept();
+  return std::unique_ptr<Listener>(new Listener(std::move(state)));
+}
+
+tcp::endpoint Listener::endpoint() const {
+  return state_->endpoint();
 }
 
 void Listener::Close() {

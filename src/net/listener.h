@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -29,6 +30,25 @@ class EventLoop;
 // part of the connections. Port 0 always is.
 [[nodiscard]] Result<void> EnsureFree(const boost::asio::ip::tcp::endpoint& address);
 
+// A Unix socket that is listened on: bound once, with a listener for each loop. While it lives its
+// file is there. One thread.
+class UnixSocket {
+ public:
+  // Takes the place of a socket that nobody listens on any more. Errors: somebody does; something
+  // else stands at `path`; it cannot be made there, or is too long.
+  [[nodiscard]] static Result<std::unique_ptr<UnixSocket>> Bind(const std::string& path);
+  ~UnixSocket();
+  UnixSocket(const UnixSocket&) = delete;
+  UnixSocket& operator=(const UnixSocket&) = delete;
+
+ private:
+  friend class Listener;
+  UnixSocket(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  const std::string path_;
+  const int fd_;
+};
+
 // TLS for whoever connects. What it refers to outlives the listener.
 struct ListenerTls {
   const CurrentTlsContext& context;  // Asked for each new connection.
@@ -50,16 +70,24 @@ class Listener {
       EventLoop& loop, const boost::asio::ip::tcp::endpoint& address, ConnectionLimit& limit,
       OnConnection on_connection, std::optional<ListenerTls> tls = std::nullopt);
 
+  // The same on a Unix socket, whose loops take connections as they come to them. All of its peers
+  // count as one.
+  [[nodiscard]] static Result<std::unique_ptr<Listener>> Open(
+      EventLoop& loop, const UnixSocket& socket, ConnectionLimit& limit, OnConnection on_connection,
+      std::optional<ListenerTls> tls = std::nullopt);
+
   ~Listener();
 
-  // The address with the port that was bound.
+  // Of TCP: the address with the port that was bound.
   [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint() const;
 
   // Accepts no more, and ends handshakes under way. Idempotent. Connections live on.
   void Close();
 
  private:
-  struct State;
+  class State;
+  template <class Protocol>
+  class StateOf;
   explicit Listener(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;
 };

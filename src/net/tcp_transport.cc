@@ -83,8 +83,8 @@ std::unique_ptr<Transport> MakeTcpTransport(tcp::socket socket, ConnectionPlace 
   return std::make_unique<SocketTransport<tcp::socket>>(std::move(socket), std::move(place));
 }
 
-std::unique_ptr<Transport> MakeUnixTransport(Local::socket socket) {
-  return std::make_unique<SocketTransport<Local::socket>>(std::move(socket), ConnectionPlace());
+std::unique_ptr<Transport> MakeUnixTransport(Local::socket socket, ConnectionPlace place) {
+  return std::make_unique<SocketTransport<Local::socket>>(std::move(socket), std::move(place));
 }
 
 }  // namespace sluice::net

@@ -16,6 +16,6 @@ namespace sluice::net {
                                                           ConnectionPlace place = {});
 // Over a Unix socket. Its peer's address is "unix".
 [[nodiscard]] std::unique_ptr<Transport> MakeUnixTransport(
-    boost::asio::local::stream_protocol::socket socket);
+    boost::asio::local::stream_protocol::socket socket, ConnectionPlace place = {});
 
 }  // namespace sluice::net

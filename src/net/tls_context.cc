@@ -8,6 +8,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include "base/assert.h"
 
@@ -218,6 +219,14 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Server(const TlsServerSett
     constexpr unsigned char kName[] = "sluice";  // Else a client with a certificate cannot resume.
     SSL_CTX_set_session_id_context(context, kName, sizeof kName);
     done = made->Trust(*settings.client_ca);
+    X509_VERIFY_PARAM* const expected = SSL_CTX_get0_param(context);
+    const std::string& name = settings.client_name;
+    if (!name.empty() && X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str()) != 1) {
+      X509_VERIFY_PARAM_set_hostflags(
+          expected, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+      const int set = X509_VERIFY_PARAM_set1_host(expected, name.data(), name.size());
+      SLUICE_ASSERT(set == 1);
+    }
   }
   if (!done) {
     return tl::unexpected(done.error());

@@ -27,6 +27,9 @@ struct TlsServerSettings {
   PemFile key;          // Not encrypted: there is nobody to ask for a passphrase.
   // Who signs clients' certificates: given, a client without one of theirs is refused.
   std::optional<PemFile> client_ca{};
+  // With client_ca: what its certificate must name among its alternative names, a host (which one
+  // with a star may stand for) or an address. "": nothing.
+  std::string client_name{};
   // What is spoken behind TLS, best first ("h2", "http/1.1"): the choice goes by this order. A
   // client that offers protocols, and none of these, is refused; one that offers none is not.
   // Empty: whatever clients offer is passed over.

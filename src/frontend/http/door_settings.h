@@ -18,10 +18,11 @@ struct AdminDesk;
 struct EnvoyDesk;
 class AnswerMemory;
 
-// What a listener is for. Both tell their health.
+// What a listener is for. All tell their health.
 enum class Role : std::uint8_t {
-  kCheck,  // Applications and proxies: check and status.
-  kAdmin,  // Operators: metrics, rules, modes.
+  kCheck,    // Applications and proxies: check and status.
+  kAdmin,    // Operators: metrics, rules, modes.
+  kMetrics,  // Who scrapes metrics, and may do nothing else.
 };
 
 // The bounds of one listener. Each stands between a client that means ill, or is only slow,
@@ -31,6 +32,7 @@ struct DoorSettings {
   const AccessToken* token = nullptr;  // That all but health asks for; none. Outlives the door.
   const EnvoyDesk* envoy = nullptr;    // Of Envoy's paths: see envoy_desk.h. None: there are none.
   const AdminDesk* desk = nullptr;  // Of an admin listener: see admin_desk.h. None: only metrics.
+  std::string metrics_path = "/metrics";  // Of kMetrics.
   ProxySettings proxy{};
   LimitDialects limit_headers{};
   AnswerMemory* memory = nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.

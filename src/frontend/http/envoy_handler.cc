@@ -85,4 +85,19 @@ void HandleLimits(const EnvoyDesk& desk, Exchange& exchange) {
   exchange.AnswerText(200, kPlain, body);
 }
 
+void HandleStats(const EnvoyDesk& desk, Exchange& exchange) {
+  std::string body;
+  desk.rate_limits.metrics().AppendStats(body);
+  exchange.AnswerText(200, kPlain, body);
+}
+
+void HandleDebugPaths(const EnvoyDesk& /*desk*/, Exchange& exchange) {
+  exchange.AnswerText(200, kPlain,
+                      "/metrics: everything that is counted, for Prometheus\n"
+                      "/rlconfig: print out the currently loaded configuration for debugging\n"
+                      "/rlreset: POST: make the counters of a request's descriptors fresh\n"
+                      "/rlusage: POST: what is left of the limits of a request's descriptors\n"
+                      "/stats: print out stats\n");
+}
+
 }  // namespace sluice::frontend::http

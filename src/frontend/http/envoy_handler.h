@@ -17,4 +17,9 @@ void HandleEnvoyHealth(const EnvoyDesk& desk, Exchange& exchange);
 // /rlconfig: a line for each limit in force.
 void HandleLimits(const EnvoyDesk& desk, Exchange& exchange);
 
+// GET /stats on the operators' door: what envoyproxy/ratelimit counts, under its names in statsd.
+void HandleStats(const EnvoyDesk& desk, Exchange& exchange);
+// GET / there: the paths that there are.
+void HandleDebugPaths(const EnvoyDesk& desk, Exchange& exchange);
+
 }  // namespace sluice::frontend::http

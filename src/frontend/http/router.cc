@@ -121,6 +121,10 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
   if (!Admits(request, exchange)) {
     return;
   }
+  if (settings_.role == Role::kMetrics) {
+    RouteMetrics(request, exchange);
+    return;
+  }
   if (request.path == "/openapi.json") {
     if (AllowsGet(request, exchange)) {
       exchange.AnswerText(200, "application/json", kOpenApi);
@@ -184,6 +188,14 @@ void Router::RouteCheck(const wire::Http1Request& request, Exchange& exchange) c
       "/v1/ratelimit/renew, /v1/ratelimit/settle, /v1/ratelimit/refund, "
       "/v1/ratelimit/status/{user_id}, /v1/check/http, /openapi.json, /healthz, /readyz",
       exchange);
+}
+
+void Router::RouteMetrics(const wire::Http1Request& request, Exchange& exchange) const {
+  if (request.path != settings_.metrics_path) {
+    NotFound("this listener has metrics alone, and /healthz, /readyz", exchange);
+  } else if (AllowsGet(request, exchange)) {
+    HandleMetrics(registry_, exchange);
+  }
 }
 
 void Router::RouteAdmin(const wire::Http1Request& request, Exchange& exchange) const {
@@ -258,9 +270,11 @@ bool Router::RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,
 bool Router::RouteEnvoy(const wire::Http1Request& request, const EnvoyDesk& desk,
                         Exchange& exchange) const {
   if (settings_.role == Role::kAdmin) {
-    if (request.path == "/rlconfig") {
+    if (request.path == "/rlconfig" || request.path == "/stats" || request.path == "/") {
       if (AllowsGet(request, exchange)) {
-        HandleLimits(desk, exchange);
+        (request.path == "/stats"      ? HandleStats
+         : request.path == "/rlconfig" ? HandleLimits
+                                       : HandleDebugPaths)(desk, exchange);
       }
     } else if (request.path == "/rlusage" || request.path == "/rlreset") {
       if (AllowsPost(request, exchange)) {

@@ -43,6 +43,7 @@ class Router {
 
  private:
   void RouteCheck(const wire::Http1Request& request, Exchange& exchange) const;
+  void RouteMetrics(const wire::Http1Request& request, Exchange& exchange) const;
   void RouteAdmin(const wire::Http1Request& request, Exchange& exchange) const;
   // False if the path is none of the desk's.
   [[nodiscard]] static bool RouteDesk(const wire::Http1Request& request, const AdminDesk& desk,

@@ -84,8 +84,11 @@ class EnvoyCase(unittest.TestCase):
             raise AssertionError("it did not start: " + self.log())
         addresses = dict(re.findall(r"^  (checks|admin|grpc)\s+(?:https?://)?(\S+)", greeting, re.M))
         self.checks, self.admin = addresses["checks"], addresses["admin"]
-        self.grpc_port = int(addresses["grpc"].rsplit(":", 1)[1])
-        self.client = rls.Client("localhost:%d" % self.grpc_port, credentials)
+        target = addresses["grpc"]
+        if not target.startswith("unix:"):
+            self.grpc_port = int(target.rsplit(":", 1)[1])
+            target = "localhost:%d" % self.grpc_port
+        self.client = rls.Client(target, credentials)
         return greeting
 
     def log(self):
@@ -248,6 +251,110 @@ class EnvoyTest(EnvoyCase):
             stranger.ask("d", [[("user", "t")]], timeout=5)
         self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)
         stranger.close()
+
+    def test_only_clients_of_the_name_that_is_asked_for(self):
+        authority = harness.Authority(self.root)
+        authority.sign("server")
+        authority.sign("envoy", host="envoy.mesh.example")
+        authority.sign("other", host="other.mesh.example")
+        read = lambda name: (self.root / name).read_bytes()  # noqa: E731
+        with_own = lambda name: grpc.ssl_channel_credentials(  # noqa: E731
+            read("ca.crt"), read(name + ".key"), read(name + ".crt"))
+        self.start(with_own("envoy"), GRPC_SERVER_USE_TLS="true", GRPC_SERVER_TLS_CERT="server.crt",
+                   GRPC_SERVER_TLS_KEY="server.key", GRPC_CLIENT_TLS_CACERT="ca.crt",
+                   GRPC_CLIENT_TLS_SAN="envoy.mesh.example")
+        self.assertEqual(self.client.ask("d", [[("user", "t")]])[0], rls.OK)
+        other = rls.Client("localhost:%d" % self.grpc_port, with_own("other"))
+        with self.assertRaises(grpc.RpcError) as caught:
+            other.ask("d", [[("user", "t")]], timeout=5)
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        other.close()
+
+    def test_a_unix_socket_in_place_of_the_port(self):
+        socket = self.root / "grpc.sock"
+        self.start(GRPC_UDS=str(socket))
+        self.assertEqual(self.client.ask("d", [[("user", "u")]], hits=3)[0], rls.OK)
+        self.client.close()
+        self.process.kill()  # Leaves it behind.
+        self.process.wait()
+        self.process.stdout.close()
+        self.assertTrue(socket.exists())
+        self.start(GRPC_UDS=str(socket))
+        self.assertEqual(self.client.ask("d", [[("user", "u")]])[0], rls.OVER_LIMIT)
+        second = subprocess.run([self.sluice, "serve", "--envoy"], cwd=self.root, timeout=20,
+                                env=self.environment(GRPC_UDS=str(socket), XDG_STATE_HOME="other"),
+                                capture_output=True, text=True)
+        self.assertNotEqual(second.returncode, 0)
+        self.client.close()
+        self.process.terminate()
+        self.assertEqual(self.process.wait(timeout=20), 0)
+        self.assertFalse(socket.exists())
+
+    def operate(self, *words):
+        """What `sluice envoy` says, read from JSON; or its complaint."""
+        run = subprocess.run([self.sluice, "envoy", *words, "--server", "http://" + self.admin],
+                             capture_output=True, text=True, timeout=20)
+        return json.loads(run.stdout) if run.returncode == 0 else run.stderr
+
+    def test_operators_look_at_counters_and_make_them_fresh(self):
+        self.start(LOCAL_CACHE_SIZE_IN_BYTES="4096")
+        self.client.ask("d", [[("user", "u")]], hits=2)
+        usage = self.operate("usage", "d", "user=u")["limits"]
+        self.assertEqual(len(usage), 1)
+        self.assertEqual({k: usage[0][k] for k in ("path", "unit", "limit", "remaining", "allowed")},
+                         {"path": "d.user", "unit": "DAY", "limit": 3, "remaining": 1,
+                          "allowed": True})
+        codes = [self.client.ask("d", [[("user", "u")]])[0] for _ in range(2)]
+        self.assertEqual(codes, [rls.OK, rls.OVER_LIMIT])
+        usage = self.operate("usage", "d", "user=u")["limits"][0]
+        self.assertEqual((usage["remaining"], usage["allowed"]), (0, False))
+        self.assertTrue(0 < usage["retry_after_ms"] <= 86400_000)
+        self.assertEqual(self.operate("reset", "d", "user=u"), {"keys": 1, "complete": True})
+        self.assertEqual(self.client.ask("d", [[("user", "u")]], hits=3)[0], rls.OK)
+        self.assertEqual(self.operate("usage", "d", "nothing=x"), {"limits": []})
+        self.assertIn("no file names the domain", self.operate("usage", "e", "user=u"))
+        self.assertIn("key=value", self.operate("usage", "d", "user"))
+        # Not for whoever may only ask.
+        self.assertEqual(harness.DaemonCase.get(self, self.checks, "/rlusage")[0], 404)
+        # A request of 0 hits looks, too, and over gRPC as well.
+        ask = '{"domain": "d", "descriptors": [{"entries": [{"key": "user", "value": "z"}], ' \
+              '"hitsAddend": "0"}]}'
+        self.assertEqual(json.loads(self.post(ask)[2])["statuses"][0]["limitRemaining"], 3)
+        self.assertEqual(json.loads(self.post(ask)[2])["statuses"][0]["limitRemaining"], 3)
+
+    def test_metrics_have_a_port_of_their_own_where_that_is_asked_for(self):
+        greeting = self.start(USE_PROMETHEUS="true", PROMETHEUS_ADDR="127.0.0.1:0",
+                              PROMETHEUS_PATH="/m", USE_STATSD="false",
+                              PROMETHEUS_MAPPER_YAML="/etc/mapper.yaml")
+        metrics = re.search(r"^  metrics\s+http://(\S+)", greeting, re.M).group(1)
+        get = lambda path: harness.DaemonCase.get(self, metrics, path)[:2]  # noqa: E731
+        self.client.ask("d", [[("user", "u")]], hits=2)
+        status, text = get("/m")
+        self.assertEqual(status, 200)
+        self.assertIn('ratelimit_service_rate_limit_total_hits{domain="d",key1="user"} 2', text)
+        self.assertEqual(get("/healthz")[0], 200)
+        for path in ("/metrics", "/json", "/rlconfig", "/v1/ratelimit/config", "/"):
+            self.assertEqual(get(path)[0], 404, path)
+        self.assertIn("PROMETHEUS_MAPPER_YAML (", self.log())
+        self.assertNotIn("PROMETHEUS_ADDR (", self.log())
+
+    def test_the_debug_port_has_its_old_paths(self):
+        self.start()
+        self.client.ask("d", [[("user", "u")]], hits=4)
+        get = lambda path: harness.DaemonCase.get(self, self.admin, path)[:2]  # noqa: E731
+        status, text = get("/stats")
+        self.assertEqual(status, 200)
+        for line in ("ratelimit.service.rate_limit.d.user.total_hits: 4",
+                     "ratelimit.service.rate_limit.d.user.over_limit: 1",
+                     "ratelimit.service.config_load_success: 1",
+                     "ratelimit_server.ShouldRateLimit.total_requests: 1"):
+            self.assertIn(line + "\n", text)
+        status, text = get("/")
+        self.assertEqual(status, 200)
+        for line in text.splitlines():
+            path, told = line.split(": ", 1)
+            self.assertEqual(get(path)[0], 405 if told.startswith("POST") else 200, path)
+        self.assertEqual(get("/debug/pprof/")[0], 404)
 
     def test_exact_under_many_clients_at_once(self):
         self.configure("first", CONFIG % 500)

@@ -41,6 +41,10 @@ descriptors:
     rate_limit: {unit: day, requests_per_unit: %d}
   - key: tokens
     rate_limit: {unit: day, requests_per_unit: 100}
+  - key: team
+    rate_limits:
+      - {unit: second, requests_per_unit: 100}
+      - {unit: day, requests_per_unit: 2, name: daily}
 """
 
 USER = [{"request_headers": {"header_name": "x-user", "descriptor_key": "user"}}]
@@ -60,6 +64,7 @@ ROUTES = [
         "descriptor_key": "tenant", "source": "ROUTE_ENTRY",
         "metadata_key": {"key": "tests", "path": [{"key": "tenant"}]}}}]),
     proxy.route("/user", USER),
+    proxy.route("/team", [{"request_headers": {"header_name": "x-team", "descriptor_key": "team"}}]),
     proxy.route("/both", USER, [{"generic_key": {"descriptor_value": "slow"}}]),
     # Asks before with nothing to count, and counts what the answer said once it is through.
     proxy.own_route("/tokens",
@@ -111,6 +116,19 @@ class RealEnvoyTest(envoy_test.EnvoyCase):
         self.assertEqual(headers["x-ratelimit-remaining"], "0")
         _, headers = self.proxy.get("/user", {"x-user": "fresh"})
         self.assertEqual(headers["ratelimit-remaining"], "1")
+
+    def test_fields_of_the_draft_reach_the_client(self):
+        self.start_both(SLUICE_RATELIMIT_FIELDS="true", SLUICE_RETRY_AFTER="true")
+        team = {"x-team": "t"}
+        for left in (1, 0, 0):
+            status, headers = self.proxy.get("/team", team)
+            self.assertEqual(headers["ratelimit-policy"],
+                             '"team-1s";q=100;w=1, "daily";q=2;w=86400')
+            self.assertRegex(headers["ratelimit"],
+                             r'^"team-1s";r=\d+;t=1, "daily";r=%d;t=\d+$' % left)
+        self.assertEqual(status, 429)
+        self.assertTrue(0 < int(headers["retry-after"]) <= 86400)
+        self.assertIn('name="daily"', headers["x-ratelimit-limit"])
 
     def test_one_descriptor_of_several_is_enough(self):
         self.start_both()

@@ -65,6 +65,8 @@ TEST_F(EnvoyEnvironmentTest, VariablesAreReadAsGoReadsThem) {
                                     {"RUNTIME_WATCH_ROOT", "false"},
                                     {"LOG_LEVEL", "TRACE"},
                                     {"LOG_FORMAT", "json"},
+                                    {"SLUICE_RETRY_AFTER", "true"},
+                                    {"SLUICE_RATELIMIT_FIELDS", "true"},
                                     {"SLUICE_SEMANTICS", "sluice"}});
   EXPECT_THAT(errors_, ElementsAre());
   const EnvoyConfig& envoy = config.envoy.value();
@@ -73,6 +75,8 @@ TEST_F(EnvoyEnvironmentTest, VariablesAreReadAsGoReadsThem) {
   EXPECT_EQ(envoy.settings.near_limit_ratio, 0.5F);
   EXPECT_EQ(envoy.settings.over_limit_cache_bytes, 4096U);
   EXPECT_FALSE(envoy.settings.compatible);
+  EXPECT_TRUE(envoy.settings.retry_after_header);
+  EXPECT_TRUE(envoy.settings.ratelimit_fields);
   EXPECT_EQ(envoy.max_connection_age, Duration(90min));
   EXPECT_EQ(envoy.directory, "/r/s/a");
   EXPECT_EQ(envoy.prefix, "");
@@ -105,6 +109,41 @@ TEST_F(EnvoyEnvironmentTest, AnOpenOperatorsDoorWantsAToken) {
   const DaemonConfig config = Read({{"DEBUG_HOST", "0.0.0.0"}, {"SLUICE_ADMIN_TOKEN", "t"}});
   EXPECT_THAT(errors_, ElementsAre());
   EXPECT_EQ(config.listeners[2].address, "0.0.0.0:6070");
+}
+
+TEST_F(EnvoyEnvironmentTest, AUnixSocketTakesThePlaceOfTheGrpcPort) {
+  const DaemonConfig config = Read({{"GRPC_UDS", "/run/rl.sock"}, {"GRPC_PORT", "9"}});
+  EXPECT_THAT(errors_, ElementsAre());
+  ASSERT_EQ(config.listeners.size(), 3U);
+  EXPECT_EQ(config.listeners[1].address, "unix:/run/rl.sock");
+  EXPECT_EQ(config.listeners[1].protocol, Protocol::kGrpc);
+}
+
+TEST_F(EnvoyEnvironmentTest, AClientsNameWantsItsAuthority) {
+  (void)Read({{"GRPC_SERVER_USE_TLS", "true"},
+              {"GRPC_SERVER_TLS_CERT", "/nowhere.crt"},
+              {"GRPC_SERVER_TLS_KEY", "/nowhere.key"},
+              {"GRPC_CLIENT_TLS_SAN", "envoy"}});
+  EXPECT_THAT(errors_, testing::Contains(HasSubstr("wants GRPC_CLIENT_TLS_CACERT")));
+}
+
+TEST_F(EnvoyEnvironmentTest, PrometheusHasAPortOfItsOwnWhereItIsAskedFor) {
+  EXPECT_EQ(Read({{"PROMETHEUS_ADDR", ":7"}}).listeners.size(), 3U);
+  DaemonConfig config = Read({{"USE_PROMETHEUS", "true"}});
+  ASSERT_EQ(config.listeners.size(), 4U);
+  EXPECT_EQ(config.listeners[3].address, ":9090");
+  EXPECT_EQ(config.listeners[3].role, frontend::http::Role::kMetrics);
+  EXPECT_EQ(config.listeners[3].metrics_path, "/metrics");
+  config = Read({{"USE_PROMETHEUS", "true"},
+                 {"PROMETHEUS_ADDR", "127.0.0.1:19001"},
+                 {"PROMETHEUS_PATH", "/m"}});
+  EXPECT_THAT(errors_, ElementsAre());
+  EXPECT_EQ(config.listeners[3].address, "127.0.0.1:19001");
+  EXPECT_EQ(config.listeners[3].metrics_path, "/m");
+  (void)Read({{"USE_PROMETHEUS", "true"}, {"PROMETHEUS_ADDR", "9090"}});
+  EXPECT_THAT(errors_, ElementsAre(HasSubstr("PROMETHEUS_ADDR")));
+  (void)Read({{"USE_PROMETHEUS", "true"}, {"PROMETHEUS_PATH", "m"}});
+  EXPECT_THAT(errors_, ElementsAre(HasSubstr("PROMETHEUS_PATH")));
 }
 
 TEST_F(EnvoyEnvironmentTest, ListenersOfAFileStand) {

@@ -1,10 +1,14 @@
 #include "net/listener.h"
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include <boost/asio/connect.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <gmock/gmock.h>
@@ -18,6 +22,7 @@ namespace sluice::net {
 namespace {
 
 using boost::asio::ip::tcp;
+using Local = boost::asio::local::stream_protocol;
 
 // Sends back what it gets until the stream ends.
 class Echo : public TransportUser, public std::enable_shared_from_this<Echo> {
@@ -239,6 +244,80 @@ TEST(ListenerTest, SaysWhyItCannotListen) {
   const auto opened = Listener::Open(loop, *ParseAddress("192.0.2.1:0"), limit, [](auto) {});
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, testing::HasSubstr("cannot listen on 192.0.2.1:0"));
+}
+
+class UnixListenerTest : public testing::Test {
+ protected:
+  UnixListenerTest() {
+    std::string folder = testing::TempDir() + "sluice-XXXXXX";
+    path_ = std::string(::mkdtemp(folder.data())) + "/socket";
+  }
+  ~UnixListenerTest() override { std::filesystem::remove_all(path_.parent_path()); }
+
+  // Of `loop`; counts who comes.
+  std::unique_ptr<Listener> Open(EventLoop& loop, const UnixSocket& socket) {
+    auto opened = Listener::Open(loop, socket, limit_, [this](std::unique_ptr<Transport> came) {
+      peers_.emplace_back(came->peer_address());
+    });
+    EXPECT_TRUE(opened);
+    return *std::move(opened);
+  }
+
+  Local::socket Connect() {
+    Local::socket client(clients_);
+    client.connect(Local::endpoint(path_.string()));
+    return client;
+  }
+
+  std::filesystem::path path_;
+  ConnectionLimit limit_{10};
+  boost::asio::io_context clients_;
+  std::vector<std::string> peers_;
+};
+
+TEST_F(UnixListenerTest, EachLoopTakesConnectionsAndTheFileGoesInTheEnd) {
+  auto socket = *UnixSocket::Bind(path_);
+  EventLoop one;
+  EventLoop other;
+  const auto first = Open(one, *socket);
+  const auto second = Open(other, *socket);
+  const auto client = Connect();
+  while (peers_.empty()) {
+    one.RunOne();
+  }
+  first->Close();
+  const auto late = Connect();
+  while (peers_.size() < 2) {
+    other.RunOne();
+  }
+  EXPECT_THAT(peers_, testing::Each("unix"));
+  socket.reset();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(UnixListenerTest, ASocketWithoutAListenerIsReplaced) {
+  {
+    boost::asio::io_context unused;
+    const Local::acceptor left(unused, Local::endpoint(path_.string()));
+  }
+  ASSERT_TRUE(std::filesystem::exists(path_));
+  EXPECT_TRUE(UnixSocket::Bind(path_));
+}
+
+TEST_F(UnixListenerTest, SaysWhyItCannotListen) {
+  const auto fault = [](const std::string& path) {
+    const auto bound = UnixSocket::Bind(path);
+    return bound ? std::string() : bound.error().message;
+  };
+  const auto socket = *UnixSocket::Bind(path_);
+  EXPECT_THAT(fault(path_), testing::HasSubstr("somebody listens there"));
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  const std::string file = path_.string() + ".txt";
+  std::ofstream(file) << "text";
+  EXPECT_THAT(fault(file), testing::HasSubstr("no socket"));
+  EXPECT_THAT(fault(path_.string() + "/below"), testing::HasSubstr("cannot listen on unix:"));
+  EXPECT_THAT(fault("/" + std::string(200, 'x')), testing::HasSubstr("1 to 107 bytes"));
+  EXPECT_THAT(fault(""), testing::HasSubstr("1 to 107 bytes"));
 }
 
 TEST(AddressTest, ReadsWhatItWrites) {

@@ -230,6 +230,30 @@ TEST(TlsSessionTest, AClientNeedsACertificateWhereAnAuthorityIsSet) {
   EXPECT_EQ(shake(nullptr), Step::kFailed);
 }
 
+TEST(TlsSessionTest, AClientsCertificateMustHaveTheNameThatIsAskedFor) {
+  const TestAuthority authority;
+  const auto own = authority.Sign("localhost");
+  const auto shake = [&](const std::string& wanted, const std::string& shown) {
+    TlsSession server(*TlsContext::Server({.certificate = {"crt", own.certificate},
+                                           .key = {"key", own.key},
+                                           .client_ca = PemFile{"ca", authority.certificate()},
+                                           .client_name = wanted}));
+    const auto client_own = authority.Sign(shown);
+    TlsSession client(*TlsContext::Client({.ca = PemFile{"ca", authority.certificate()},
+                                           .certificate = PemFile{"crt", client_own.certificate},
+                                           .key = PemFile{"key", client_own.key}}),
+                      "localhost");
+    return Shake(server, client).server;
+  };
+  EXPECT_EQ(shake("envoy.mesh.example", "envoy.mesh.example"), Step::kDone);
+  EXPECT_EQ(shake("envoy.mesh.example", "*.mesh.example"), Step::kDone);
+  EXPECT_EQ(shake("envoy.mesh.example", "other.mesh.example"), Step::kFailed);
+  EXPECT_EQ(shake("envoy.mesh.example", "192.0.2.1"), Step::kFailed);
+  EXPECT_EQ(shake("192.0.2.1", "192.0.2.1"), Step::kDone);
+  EXPECT_EQ(shake("192.0.2.1", "192.0.2.2"), Step::kFailed);
+  EXPECT_EQ(shake("192.0.2.1", "envoy.mesh.example"), Step::kFailed);
+}
+
 TEST(TlsSessionTest, TheEndIsToldAndTheOtherWayStaysOpen) {
   const Ends ends = MakeEnds({}, {});
   TlsSession server(ends.server);
