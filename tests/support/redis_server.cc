@@ -139,6 +139,15 @@ void RedisServer::Kill() {
 }
 
 std::string RedisServer::Run(std::initializer_list<std::string_view> args) {
+  const std::optional<std::string> text = RunUnlessHungUp(args);
+  if (!text) {
+    GiveUp("it hung up");
+  }
+  return *text;
+}
+
+std::optional<std::string> RedisServer::RunUnlessHungUp(
+    std::initializer_list<std::string_view> args) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socket_path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
@@ -169,7 +178,8 @@ std::string RedisServer::Run(std::initializer_list<std::string_view> args) {
     }
     const ssize_t got = ::read(fd, some.data(), some.size());
     if (got <= 0) {
-      GiveUp("it hung up");
+      ::close(fd);
+      return std::nullopt;
     }
     parser.Append({some.data(), static_cast<std::size_t>(got)});
   }

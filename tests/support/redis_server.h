@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ class RedisServer {
   // Runs one command over a connection of its own and waits for the reply: texts and numbers as
   // their text, an error as "-ERR ...", aggregates as their values with spaces between.
   std::string Run(std::initializer_list<std::string_view> args);
+  // Nothing where it hung up before it answered, as a Sentinel makes it do to all of its clients
+  // when it changes the server's role.
+  std::optional<std::string> RunUnlessHungUp(std::initializer_list<std::string_view> args);
   // The same after this password. "": none.
   void set_password(std::string password) { password_ = std::move(password); }
 
