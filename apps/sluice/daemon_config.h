@@ -67,8 +67,8 @@ struct DaemonConfig {
   bool names_listeners = false;           // They are the file's own.
   std::optional<EnvoyConfig> envoy;       // None: there is no such service.
   TableConfig table;
-  std::optional<RedisConfig> redis;     // None: the table is the store.
-  bool names_store = false;             // The file says which store it is.
+  std::optional<RedisConfig> redis;  // None: the table is the store.
+  bool names_store = false;          // The file says which store it is.
   // Of `redis`: another, for Envoy's limits per second.
   std::optional<RedisConfig> redis_seconds{};
   std::vector<std::string> rule_files;  // Globs, absolute or relative to where the daemon runs.

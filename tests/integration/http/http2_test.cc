@@ -281,7 +281,7 @@ TEST_F(Http2Test, ADrainSaysSoAnswersAndCloses) {
   Exchange();
   door_->Drain();
   Exchange();
-  EXPECT_EQ(client_.goaways, 1);
+  EXPECT_GE(client_.goaways, 1);  // Two where we were slow, and the grace is over.
   const auto late = client_.Ask("GET", "/healthz");  // It was on its way.
   Exchange();
   Until([&] { return client_.goaways == 2; });
