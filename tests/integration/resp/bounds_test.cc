@@ -131,7 +131,7 @@ TEST_F(BoundsTest, AWriteThatIsStuckEndsTheConnection) {
 
 TEST_F(BoundsTest, ADrainAnswersWhatWasAskedAndClosesWhoIsIdle) {
   DoorSettings settings;
-  settings.drain_grace = milliseconds(50);
+  settings.drain_grace = milliseconds(250);
   MakeDoor(std::move(settings), /*late=*/true);
   const auto busy = Connect();
   const auto idle = Connect();
