@@ -281,10 +281,13 @@ class EnvoyTest(EnvoyCase):
         self.assertTrue(socket.exists())
         self.start(GRPC_UDS=str(socket))
         self.assertEqual(self.client.ask("d", [[("user", "u")]])[0], rls.OVER_LIMIT)
-        second = subprocess.run([self.sluice, "serve", "--envoy"], cwd=self.root, timeout=20,
-                                env=self.environment(GRPC_UDS=str(socket), XDG_STATE_HOME="other"),
-                                capture_output=True, text=True)
+        other = self.root / "other.yaml"
+        other.write_text("table: {keys: 1000, path: other, snapshots: others}\nloops: 1\n")
+        second = subprocess.run([self.sluice, "serve", "--envoy", "--config", str(other)],
+                                cwd=self.root, env=self.environment(GRPC_UDS=str(socket)),
+                                capture_output=True, text=True, timeout=20)
         self.assertNotEqual(second.returncode, 0)
+        self.assertIn("somebody listens there", second.stderr)
         self.client.close()
         self.process.terminate()
         self.assertEqual(self.process.wait(timeout=20), 0)
