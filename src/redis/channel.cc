@@ -333,7 +333,10 @@ void Channel::OnLost(std::string_view why, Time now) {
                              : std::min(settings_.longest_pause,
                                         settings_.first_pause * (1 << std::min(failed_dials_, 8)));
   redial_at_ = now + Jittered(pause);
-  if (was_up || failed_dials_ == 0) {
+  const bool first = was_up || failed_dials_ == 0;
+  const bool another = why != told_why_ && now >= report_errors_at_;
+  if (first || another) {  // It does not come back for another reason than it went.
+    report_errors_at_ = first ? report_errors_at_ : now + kReportErrorsEvery;
     was_lost_ = true;
     on_event_(false, fmt::format("Redis is away: {}", why));
   }
@@ -343,6 +346,7 @@ void Channel::OnLost(std::string_view why, Time now) {
     refused.assign(std::make_move_iterator(waiting_.begin()),
                    std::make_move_iterator(waiting_.end()));
     waiting_.clear();
+    told_why_ = why;
   }
   AnswerAll(lost, StoreError::kUnavailable, RedisCount::kLost);
   AnswerAll(refused, StoreError::kDidNotRun, RedisCount::kRefused);

@@ -207,6 +207,7 @@ class Channel {
   static constexpr std::chrono::seconds kMemberGone{15};
 
   void Send(Kind kind, store::StoreCall& call, Time now);
+  static constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
   void Write(Command command);
   void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
   void WriteExpiry(const Command& counter);
@@ -255,6 +256,7 @@ class Channel {
   bool was_lost_ = true;  // Said so; say when it is over.
   int failed_dials_ = 0;  // Connections in a row that answered no call.
   Time redial_at_ = Time::min();
+  std::string told_why_;  // What was said last.
   Time deadline_at_ = Time::max();  // No call's is earlier.
   Time probe_at_ = Time::max();     // When to send one, or to give up waiting for it.
   Time greeted_by_ = Time::max();

@@ -16,7 +16,6 @@ using store::StoreError;
 using wire::RespType;
 
 constexpr std::uint8_t kMostAttempts = 5;
-constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
 constexpr Duration kTakeBackWithin = std::chrono::seconds(2);
 constexpr std::int64_t kMostNodes = 100'000;
 
