@@ -62,13 +62,15 @@ RedisServer::RedisServer(std::vector<std::string> options) : RedisServer(Bare())
   Start();
 }
 
-std::unique_ptr<RedisServer> RedisServer::Sentinel(int port, int primary_port) {
+std::unique_ptr<RedisServer> RedisServer::Sentinel(int port, int primary_port,
+                                                   const std::string& lines) {
   std::unique_ptr<RedisServer> sentinel(new RedisServer(Bare()));
   const std::string file = sentinel->folder_ + "/sentinel.conf";
   std::ofstream(file) << "port " << port << "\nbind 127.0.0.1\ndir " << sentinel->folder_
                       << "\nsentinel monitor mymaster 127.0.0.1 " << primary_port
                       << " 1\nsentinel down-after-milliseconds mymaster 500"
-                         "\nsentinel failover-timeout mymaster 3000\n";
+                         "\nsentinel failover-timeout mymaster 3000\n"
+                      << lines;
   sentinel->Launch({"redis-server", file, "--sentinel"}, "+monitor master");
   return sentinel;
 }

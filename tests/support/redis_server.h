@@ -22,8 +22,10 @@ class RedisServer {
   RedisServer& operator=(const RedisServer&) = delete;
 
   // A Sentinel that watches the server on this port as "mymaster", alone to decide, and gives a
-  // server half a second. On `port`, without a socket: Run() is not for it.
-  static std::unique_ptr<RedisServer> Sentinel(int port, int primary_port);
+  // server half a second. On `port`, without a socket: Run() is not for it. `lines`: more of its
+  // configuration, which come last.
+  static std::unique_ptr<RedisServer> Sentinel(int port, int primary_port,
+                                               const std::string& lines = "");
 
   [[nodiscard]] const std::string& socket_path() const { return socket_path_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
