@@ -48,12 +48,15 @@ double CpuUsOf(const std::string& pid) {
   return ticks * 1e6 / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
+constexpr core::Ban kBan{
+    .after = 20, .within = std::chrono::minutes(1), .lasts = std::chrono::minutes(15)};
+
 class Load;
 
 // One check in flight, asked again with another key as soon as it is answered.
 class Call final : public store::CheckCall {
  public:
-  void Start(Load& load, const core::Quota& quota);
+  void Start(Load& load, const core::Quota& quota, bool with_ban);
   void OnAnswered() noexcept override;
 
  private:
@@ -81,11 +84,12 @@ class Load {
   std::vector<std::uint32_t> latencies_us;
 };
 
-void Call::Start(Load& load, const core::Quota& quota) {
+void Call::Start(Load& load, const core::Quota& quota, bool with_ban) {
   load_ = &load;
   ++load.open;
   checks_[0].quota = quota;
   checks_[0].cost = Cost{1};
+  checks_[0].ban = with_ban ? &kBan : nullptr;
   checks = checks_;
   answers = answers_;
   Ask();
@@ -122,7 +126,7 @@ core::Quota QuotaOf(core::Algorithm algorithm) {
   return quota;
 }
 
-void Measure(RedisStore& store, net::EventLoop& loop, core::Algorithm algorithm,
+void Measure(RedisStore& store, net::EventLoop& loop, core::Algorithm algorithm, bool with_ban,
              std::size_t in_flight, const std::string& pid, std::size_t keys, double seconds) {
   const auto begin = Clock::now();
   Load load(
@@ -134,7 +138,7 @@ void Measure(RedisStore& store, net::EventLoop& loop, core::Algorithm algorithm,
   std::vector<std::unique_ptr<Call>> calls;
   for (std::size_t i = 0; i < in_flight; ++i) {
     calls.push_back(std::make_unique<Call>());
-    calls.back()->Start(load, QuotaOf(algorithm));
+    calls.back()->Start(load, QuotaOf(algorithm), with_ban);
   }
   while (load.open != 0) {
     loop.RunOne();
@@ -145,9 +149,9 @@ void Measure(RedisStore& store, net::EventLoop& loop, core::Algorithm algorithm,
   const auto count = static_cast<double>(all.size());
   std::printf(
       "%-24s %3zu in flight %8.0f/s  node %5.2f us  redis %5.2f us  p50 %5u us  p99 %5u us%s\n",
-      std::string(core::NameOf(algorithm)).c_str(), in_flight, count / took,
-      (OwnCpuUs() - own) / count, (CpuUsOf(pid) - server) / count, all[all.size() / 2],
-      all[all.size() * 99 / 100], load.failed == 0 ? "" : "  (some failed)");
+      (std::string(core::NameOf(algorithm)) + (with_ban ? ", with a ban" : "")).c_str(), in_flight,
+      count / took, (OwnCpuUs() - own) / count, (CpuUsOf(pid) - server) / count,
+      all[all.size() / 2], all[all.size() * 99 / 100], load.failed == 0 ? "" : "  (some failed)");
 }
 
 int Main(int argc, char** argv) {
@@ -179,14 +183,22 @@ int Main(int argc, char** argv) {
   while (!attachment->route().up()) {
     loop.RunOne();
   }
+  constexpr std::array<std::size_t, 3> kInFlight{1, 16, 64};
+  const auto measure = [&](core::Algorithm algorithm, bool with_ban, std::size_t in_flight) {
+    Measure(store, loop, algorithm, with_ban, in_flight, argv[2],
+            static_cast<std::size_t>(std::atol(argv[4])), std::atof(argv[3]));
+  };
   for (const auto algorithm :
-       {core::Algorithm::kGcra, core::Algorithm::kFixedWindow,
-        core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
-        core::Algorithm::kSlidingWindowLog, core::Algorithm::kConcurrency}) {
-    for (const std::size_t in_flight : {1, 16, 64}) {
-      Measure(store, loop, algorithm, in_flight, argv[2],
-              static_cast<std::size_t>(std::atol(argv[4])), std::atof(argv[3]));
+       {core::Algorithm::kGcra, core::Algorithm::kTokenBucket, core::Algorithm::kLeakyBucket,
+        core::Algorithm::kFixedWindow, core::Algorithm::kSlidingWindowCounter,
+        core::Algorithm::kSlidingWindow, core::Algorithm::kSlidingWindowLog,
+        core::Algorithm::kConcurrency}) {
+    for (const std::size_t in_flight : kInFlight) {
+      measure(algorithm, false, in_flight);
     }
+  }
+  for (const std::size_t in_flight : kInFlight) {
+    measure(core::Algorithm::kGcra, true, in_flight);
   }
   return 0;
 }
