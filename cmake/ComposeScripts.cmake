@@ -80,6 +80,8 @@ join(text now bans ban)
 add_script(ban "${text}")
 join(text now bans ban_list)
 add_script(ban_list "#!lua flags=no-writes,allow-cross-slot-keys\n${text}")
+join(text now record)
+add_script(record "${text}")
 
 get_property(scripts GLOBAL PROPERTY scripts)
 file(WRITE ${OUT}

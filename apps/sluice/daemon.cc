@@ -62,7 +62,9 @@ class Daemon {
                  fallback_.get()),
         modes_(service_, ModesFile(config_)),
         rate_limits_(MakeRateLimits()),
-        answers_({.bytes = config_.idempotency.mebibytes << 20U, .keep = config_.idempotency.keep}),
+        answers_({.bytes = config_.idempotency.mebibytes << 20U,
+                  .keep = config_.idempotency.keep,
+                  .shared = redis_.get()}),
         server_(control_, service_, rate_limits_.get(), registry_, readiness_, health_, clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
         drain_check_([this] { CheckDrained(); }) {

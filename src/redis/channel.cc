@@ -76,6 +76,9 @@ void Channel::Ban(store::BanCall& call, Time now) {
 void Channel::Unban(store::BanCall& call, Time now) {
   Send(Kind::kUnban, call, now);
 }
+void Channel::Record(store::RecordCall& call, Time now) {
+  Send(Kind::kRecord, call, now);
+}
 // Looks through many keys, for somebody who can wait.
 void Channel::AskBanPage(BanPage& page, Time now) {
   constexpr Duration kPageWithin = std::chrono::seconds(1);
@@ -198,6 +201,11 @@ void Channel::Write(Command command) {
       command.script = ScriptId::kBanList;
       EnsureLoaded(command.script);
       AppendBanPage(static_cast<BanPage&>(*command.call), judged, written_);
+      break;
+    case Kind::kRecord:
+      command.script = ScriptId::kRecord;
+      EnsureLoaded(command.script);
+      AppendRecord(static_cast<store::RecordCall&>(*command.call), judged, written_);
       break;
     case Kind::kReset:
       AppendReset(static_cast<store::ResetCall&>(*command.call), written_);
@@ -338,6 +346,7 @@ void Channel::OnLost(std::string_view why, Time now) {
   if (first || another) {  // It does not come back for another reason than it went.
     report_errors_at_ = first ? report_errors_at_ : now + kReportErrorsEvery;
     was_lost_ = true;
+    told_why_ = why;
     on_event_(false, fmt::format("Redis is away: {}", why));
   }
   ++failed_dials_;
@@ -346,7 +355,6 @@ void Channel::OnLost(std::string_view why, Time now) {
     refused.assign(std::make_move_iterator(waiting_.begin()),
                    std::make_move_iterator(waiting_.end()));
     waiting_.clear();
-    told_why_ = why;
   }
   AnswerAll(lost, StoreError::kUnavailable, RedisCount::kLost);
   AnswerAll(refused, StoreError::kDidNotRun, RedisCount::kRefused);

@@ -73,6 +73,7 @@ class Channel {
     kUnban,
     kBanPage,
     kCounter,
+    kRecord,
     kUndo,  // Takes back a charge; nobody waits for it.
     // Of its own.
     kAuth,
@@ -132,6 +133,7 @@ class Channel {
   void Unban(store::BanCall& call, Time now);
   void AskBanPage(BanPage& page, Time now);
   void Count(CounterCall& call, Time now);
+  void Record(store::RecordCall& call, Time now);
 
   // Any call or kUndo, with its deadline set.
   void Send(Command command, Time now);
@@ -205,9 +207,9 @@ class Channel {
   // How often a node says that it is there, and when it is taken for gone.
   static constexpr Duration kMemberEvery = std::chrono::seconds(5);
   static constexpr std::chrono::seconds kMemberGone{15};
+  static constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
 
   void Send(Kind kind, store::StoreCall& call, Time now);
-  static constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
   void Write(Command command);
   void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
   void WriteExpiry(const Command& counter);
@@ -254,9 +256,9 @@ class Channel {
   bool open_ = false;
   bool probing_ = false;
   bool was_lost_ = true;  // Said so; say when it is over.
+  std::string told_why_;  // What was said last.
   int failed_dials_ = 0;  // Connections in a row that answered no call.
   Time redial_at_ = Time::min();
-  std::string told_why_;  // What was said last.
   Time deadline_at_ = Time::max();  // No call's is earlier.
   Time probe_at_ = Time::max();     // When to send one, or to give up waiting for it.
   Time greeted_by_ = Time::max();

@@ -124,6 +124,7 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
     case Kind::kUnban:
     case Kind::kBanPage:
     case Kind::kCounter:
+    case Kind::kRecord:
       if (failed) {
         OnError(std::move(command), head.text, now);
       } else {
@@ -182,8 +183,10 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
     Answer(command, StoreError::kNone, RedisCount::kAnswered);
     return;
   }
-  if (command.kind == Kind::kBanPage) {
-    const bool read = ReadBanPage(reply, static_cast<BanPage&>(*command.call));
+  if (command.kind == Kind::kBanPage || command.kind == Kind::kRecord) {
+    const bool read = command.kind == Kind::kBanPage
+                          ? ReadBanPage(reply, static_cast<BanPage&>(*command.call))
+                          : ReadRecord(reply, static_cast<store::RecordCall&>(*command.call));
     Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
            read ? RedisCount::kAnswered : RedisCount::kFailed);
     return;

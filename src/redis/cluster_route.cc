@@ -185,6 +185,10 @@ void ClusterRoute::Unban(store::BanCall& call, Time now) {
   SendKeyed(Channel::Kind::kUnban, call, now);
 }
 
+void ClusterRoute::Record(store::RecordCall& call, Time now) {
+  SendOne(Channel::Kind::kRecord, call, SlotOfTag(call.name), now);
+}
+
 void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
   std::vector<net::DialTarget> servers;
   for (const auto& node : nodes_) {

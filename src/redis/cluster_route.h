@@ -43,6 +43,7 @@ class ClusterRoute final : public Route,
   void Unban(store::BanCall& call, Time now) override;
   void ListBans(store::BansCall& call, Time now) override;
   void Count(CounterCall& call, Time now) override;
+  void Record(store::RecordCall& call, Time now) override;
   void Kick() override {}  // Every call kicks its own link.
   void Join(const std::string& member, std::atomic<int>& nodes) override;
   [[nodiscard]] bool RunsHere() const override { return nodes_.front()->link->RunsHere(); }

@@ -434,6 +434,24 @@ void AppendBanPage(const BanPage& page, const Judged& judged, std::string& out) 
   args.Put(page.begin);
 }
 
+void AppendRecord(const store::RecordCall& call, const Judged& judged, std::string& out) {
+  using Verb = store::RecordCall::Verb;
+  Args args(out, 3 + 1 + 6);
+  BeginScript(args, ScriptId::kRecord, 1);
+  args.Put("sl1:{" + call.name + "}:answer");
+  PutTime(args, judged);
+  args.Put(call.verb == Verb::kClaim ? "claim" : call.verb == Verb::kKeep ? "keep" : "drop");
+  std::array<char, 16> owner;  // NOLINT: to_chars writes it.
+  args.Put(std::string_view(
+      owner.data(),
+      static_cast<std::size_t>(
+          std::to_chars(owner.data(), owner.data() + owner.size(), call.owner, 16).ptr -
+          owner.data())));
+  args.Put(call.body);
+  args.Put(InUs(call.lasts.count()));
+  args.Put(call.verb == Verb::kKeep ? std::string_view(call.answer) : std::string_view());
+}
+
 void AppendScriptLoad(ScriptId script, std::string& out) {
   Args args(out, 3);
   args.Put("SCRIPT");

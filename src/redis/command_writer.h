@@ -8,6 +8,7 @@
 
 #include "redis/ban_page.h"
 #include "redis/scripts.h"
+#include "store/answer_records.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
@@ -40,6 +41,7 @@ void AppendReset(const store::ResetCall& call, std::string& out);
 void AppendBan(const store::BanCall& call, const Judged& judged, std::string& out);
 void AppendUnban(const store::BanCall& call, const Judged& judged, std::string& out);
 void AppendBanPage(const BanPage& page, const Judged& judged, std::string& out);
+void AppendRecord(const store::RecordCall& call, const Judged& judged, std::string& out);
 void AppendScriptLoad(ScriptId script, std::string& out);
 
 // What takes back check `i` of a call that was sent, should it turn out to have been charged

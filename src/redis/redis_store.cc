@@ -206,6 +206,21 @@ void RedisStore::ListBans(store::BansCall& call) {
   SendOne(call, &Route::ListBans);
 }
 
+void RedisStore::Claim(store::RecordCall& call) {
+  call.verb = store::RecordCall::Verb::kClaim;
+  SendOne(call, &Route::Record);
+}
+
+void RedisStore::Keep(store::RecordCall& call) {
+  call.verb = store::RecordCall::Verb::kKeep;
+  SendOne(call, &Route::Record);
+}
+
+void RedisStore::Drop(store::RecordCall& call) {
+  call.verb = store::RecordCall::Verb::kDrop;
+  SendOne(call, &Route::Record);
+}
+
 void RedisStore::Release(store::HoldCall& call) {
   if (call.quota.algorithm != core::Algorithm::kConcurrency) {
     call.error = store::StoreError::kNotFound;

@@ -10,6 +10,7 @@
 #include "redis/link.h"
 #include "redis/redis_metrics.h"
 #include "redis/route.h"
+#include "store/answer_records.h"
 #include "store/key_store.h"
 
 namespace sluice::net {
@@ -26,7 +27,7 @@ namespace sluice::redis {
 // Verbs are called on a loop's thread and answered on it, later. Each loop has a route of its own,
 // made by Attach(). A call whose deadline passes is answered kUnavailable, and one that cannot be
 // sent kDidNotRun, at once.
-class RedisStore final : public store::KeyStore {
+class RedisStore final : public store::KeyStore, public store::AnswerRecords {
  public:
   // `clock` is asked for the node's idea of the time, which decides nothing but which calendar
   // periods are sent along; with channel.by_given_clock it decides all. What operators should
@@ -76,6 +77,11 @@ class RedisStore final : public store::KeyStore {
   void Unban(store::BanCall& call) override;
   // Looks through all keys of the server, or of all servers of a cluster.
   void ListBans(store::BansCall& call) override;
+
+  // AnswerRecords
+  void Claim(store::RecordCall& call) override;
+  void Keep(store::RecordCall& call) override;
+  void Drop(store::RecordCall& call) override;
 
  private:
   // Of the calling thread; nullptr on a thread whose loop is not attached.

@@ -163,6 +163,19 @@ bool ReadBanPage(Reply reply, BanPage& page) {
   return true;
 }
 
+bool ReadRecord(Reply reply, store::RecordCall& call) {
+  constexpr auto kLast = static_cast<std::int64_t>(store::RecordCall::Found::kPending);
+  if (reply.size() != 4 || reply[0].type != RespType::kArray || reply[0].size != 3 ||
+      !IsTime(reply[1]) || reply[2].type != RespType::kInteger || reply[2].integer < 0 ||
+      reply[2].integer > kLast || reply[3].type != RespType::kBulk) {
+    return false;
+  }
+  call.now = InstantOf(reply[1]);
+  call.found = static_cast<store::RecordCall::Found>(reply[2].integer);
+  call.answer = reply[3].text;
+  return true;
+}
+
 CheckAnswer UnlimitedAnswer(const store::Check& check) {
   CheckAnswer answer;
   answer.decision = {

@@ -7,6 +7,7 @@
 #include "sluice/time.h"
 
 #include "redis/ban_page.h"
+#include "store/answer_records.h"
 #include "store/key_store.h"
 #include "wire/resp_reply_parser.h"
 
@@ -29,6 +30,9 @@ enum class CheckReply : std::uint8_t { kAnswered, kAgain, kMalformed };
 
 // Appends to the page's bans and moves it on to the next. False: no reply of that script.
 [[nodiscard]] bool ReadBanPage(Reply reply, BanPage& page);
+
+// What a claim found. False: no reply of that script.
+[[nodiscard]] bool ReadRecord(Reply reply, store::RecordCall& call);
 
 // Of a call that is gone: a check that was charged, by its number among those that were asked,
 // when, and by when that stops counting anyway. Microseconds by the server's clock.

@@ -29,6 +29,7 @@ class Route {
   // Takes many questions, and looks through all keys.
   virtual void ListBans(store::BansCall& call, Time now) = 0;
   virtual void Count(CounterCall& call, Time now) = 0;
+  virtual void Record(store::RecordCall& call, Time now) = 0;
   // After verbs were called: what they wrote leaves at the end of this turn.
   virtual void Kick() = 0;
 

@@ -27,8 +27,9 @@ enum class ScriptId : std::uint8_t {
   kGuardedSpan,
   kBan,      // Bans a key, or lifts its ban.
   kBanList,  // A page of all bans of a server.
+  kRecord,   // What was answered to a request that may come again.
 };
-inline constexpr std::size_t kScriptCount = 17;
+inline constexpr std::size_t kScriptCount = 18;
 
 struct Script {
   std::string_view name;  // Of the first six: also what request.lua and refund.lua call them.

@@ -26,6 +26,7 @@ class ServerRoute final : public Route, private BanListing::Sender {
   void Unban(store::BanCall& call, Time now) override { link_.channel().Unban(call, now); }
   void ListBans(store::BansCall& call, Time now) override;
   void Count(CounterCall& call, Time now) override { link_.channel().Count(call, now); }
+  void Record(store::RecordCall& call, Time now) override { link_.channel().Record(call, now); }
   void Kick() override { link_.Kick(); }
   void Join(const std::string& member, std::atomic<int>& nodes) override {
     link_.channel().Join(member, nodes);

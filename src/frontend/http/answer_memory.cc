@@ -1,8 +1,15 @@
 #include "frontend/http/answer_memory.h"
 
+#include <charconv>
+#include <memory>
+#include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+#include <openssl/evp.h>
 #include <xxhash.h>
+
+#include "store/table_core.h"
 
 namespace sluice::frontend::http {
 
@@ -16,10 +23,60 @@ std::array<std::uint64_t, 2> HashOf(std::string_view body) {
   return {hash.high64, hash.low64};
 }
 
+std::string HexOf(const std::array<std::uint64_t, 2>& hash) {
+  return fmt::format("{:016x}{:016x}", hash[0], hash[1]);
+}
+
+// A name has a caller's credentials in it, and callers choose the rest: no fast hash.
+std::string DigestOf(const std::string& name) {
+  constexpr std::size_t kBytes = 16;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  EVP_Digest(name.data(), name.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  std::string text;
+  for (std::size_t i = 0; i < kBytes; ++i) {
+    text += fmt::format("{:02x}", digest[i]);
+  }
+  return text;
+}
+
+// An answer as a record has it: how long the fields are, then both texts.
+std::string TextOf(const AnswerMemory::Answer& answer) {
+  return std::to_string(answer.fields.size()) + ":" + answer.fields + answer.body;
+}
+bool ReadText(std::string_view text, AnswerMemory::Answer& answer) {
+  std::size_t fields = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fields);
+  const auto begin = static_cast<std::size_t>(end - text.data()) + 1;
+  if (error != std::errc() || begin > text.size() || *end != ':' || fields > text.size() - begin) {
+    return false;
+  }
+  answer.fields = text.substr(begin, fields);
+  answer.body = text.substr(begin + fields);
+  return true;
+}
+
+// A call that nobody waits for. What it cannot say is over when the claim is.
+class Told final : public store::RecordCall {
+ public:
+  static void Tell(store::AnswerRecords& records, void (store::AnswerRecords::*verb)(RecordCall&),
+                   std::unique_ptr<Told> call) {
+    Told& told = *call;
+    told.self_ = std::move(call);
+    (records.*verb)(told);
+  }
+  void OnAnswered() noexcept override { const std::unique_ptr<Told> self = std::move(self_); }
+
+ private:
+  std::unique_ptr<Told> self_;
+};
+
 }  // namespace
 
 AnswerMemory::AnswerMemory(const Settings& settings)
-    : bytes_a_shard_(settings.bytes / kShards), keep_(settings.keep) {}
+    : bytes_a_shard_(settings.bytes / kShards),
+      keep_(settings.keep),
+      shared_(settings.shared),
+      owner_(store::NextNonce()) {}
 AnswerMemory::~AnswerMemory() = default;
 
 AnswerMemory::Shard& AnswerMemory::ShardOf(const std::string& name) {
@@ -62,8 +119,46 @@ AnswerMemory::Found AnswerMemory::Begin(const std::string& name, std::string_vie
   return Found::kAnswer;
 }
 
+void AnswerMemory::PrepareClaim(const std::string& name, std::string_view body,
+                                store::RecordCall& claim) const {
+  claim.name = DigestOf(name);
+  claim.body = HexOf(HashOf(body));
+  claim.owner = owner_;
+  claim.lasts = kClaimLasts;
+}
+
+AnswerMemory::Found AnswerMemory::TakeClaim(const store::RecordCall& claim, Answer& answer) {
+  using Claimed = store::RecordCall::Found;
+  if (claim.error != store::StoreError::kNone) {
+    unshared_.fetch_add(1, std::memory_order_relaxed);
+    return Found::kNothing;
+  }
+  switch (claim.found) {
+    case Claimed::kOurs:
+      break;
+    case Claimed::kPending:
+      return Found::kPending;
+    case Claimed::kOther:
+      conflicts_.fetch_add(1, std::memory_order_relaxed);
+      return Found::kOther;
+    case Claimed::kAnswered:
+      if (ReadText(claim.answer, answer)) {
+        replays_.fetch_add(1, std::memory_order_relaxed);
+        return Found::kAnswer;
+      }
+      unshared_.fetch_add(1, std::memory_order_relaxed);  // Of a node that writes otherwise.
+      break;
+  }
+  return Found::kNothing;
+}
+
 void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
   std::vector<std::function<void()>> waiting;
+  std::unique_ptr<Told> told;
+  if (shared_ != nullptr) {
+    told = std::make_unique<Told>();
+    told->answer = TextOf(answer);
+  }
   {
     Shard& shard = ShardOf(name);
     const std::lock_guard lock(shard.mutex);
@@ -73,6 +168,9 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
     }
     Entry& entry = at->second;
     waiting.swap(entry.waiting);
+    if (told != nullptr) {
+      told->body = HexOf(entry.body);
+    }
     entry.bytes = kEntryBytes + name.size() + answer.fields.size() + answer.body.size();
     if (entry.bytes > bytes_a_shard_) {
       evictions_.fetch_add(1, std::memory_order_relaxed);
@@ -101,12 +199,31 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
       bytes_.fetch_add(entry.bytes, std::memory_order_relaxed);
     }
   }
+  if (told != nullptr) {
+    told->name = DigestOf(name);
+    told->owner = owner_;
+    told->lasts = keep_;
+    Told::Tell(*shared_, &store::AnswerRecords::Keep, std::move(told));
+  }
   for (const auto& again : waiting) {
     again();
   }
 }
 
 void AnswerMemory::Drop(const std::string& name) {
+  // First there: whoever waits here claims it again.
+  if (shared_ != nullptr) {
+    auto told = std::make_unique<Told>();
+    told->name = DigestOf(name);
+    told->owner = owner_;
+    told->body = "0";
+    told->lasts = kClaimLasts;
+    Told::Tell(*shared_, &store::AnswerRecords::Drop, std::move(told));
+  }
+  Release(name);
+}
+
+void AnswerMemory::Release(const std::string& name) {
   std::vector<std::function<void()>> waiting;
   {
     Shard& shard = ShardOf(name);
@@ -135,6 +252,12 @@ void AnswerMemory::Write(telemetry::Exposition& out) const {
         Type::kCounter, replays_);
   write("sluice_idempotency_conflicts_total", "Checks whose key belonged to another body.",
         Type::kCounter, conflicts_);
+  if (shared_ != nullptr) {
+    write("sluice_idempotency_unshared_total",
+          "Checks that were decided without knowing whether another node had, as the store did not "
+          "answer.",
+          Type::kCounter, unshared_);
+  }
   write("sluice_idempotency_evictions_total",
         "Answers that were forgotten before their time, for want of room.", Type::kCounter,
         evictions_);

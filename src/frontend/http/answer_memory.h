@@ -15,6 +15,7 @@
 
 #include "sluice/time.h"
 
+#include "store/answer_records.h"
 #include "telemetry/registry.h"
 
 namespace sluice::frontend::http {
@@ -24,13 +25,19 @@ namespace sluice::frontend::http {
 //
 // A key is one caller's: who asks is part of its name. What is remembered is bounded in bytes;
 // where there is no room the oldest answer goes before its time, and that is counted. It lives as
-// long as the process. Safe from any thread; no lock is held while anything is called.
+// long as the process; where nodes share a store, what is kept is also there, and a check that
+// nobody here knows must be claimed there first: PrepareClaim() and TakeClaim(). Safe from any
+// thread; no lock is held while anything is called.
 class AnswerMemory final : public telemetry::Source {
  public:
   struct Settings {
     std::size_t bytes = 64U << 20U;  // Of keys and answers; 0: none are kept.
     Duration keep = std::chrono::hours(24);
+    store::AnswerRecords* shared = nullptr;  // Outlives it.
   };
+  // How long another node that has claimed a check and says no more is waited for: longer than any
+  // check takes. Then the check is the next copy's.
+  static constexpr Duration kClaimLasts = std::chrono::seconds(15);
   explicit AnswerMemory(const Settings& settings);
   ~AnswerMemory() override;
 
@@ -49,6 +56,16 @@ class AnswerMemory final : public telemetry::Source {
   // `again` is called once, on the thread of whoever decides the other copy: then begin again.
   Found Begin(const std::string& name, std::string_view body, Duration now, Answer& answer,
               std::function<void()> again);
+
+  // Of a check that began with kNothing, if there is a shared store: makes `claim` ready for
+  // shared()->Claim().
+  void PrepareClaim(const std::string& name, std::string_view body, store::RecordCall& claim) const;
+  [[nodiscard]] store::AnswerRecords* shared() const { return shared_; }
+  // What the answered claim says. kNothing: ask; so also where the store did not answer: then two
+  // nodes may both. Else Release() the check here. kPending: nobody will call; claim again later.
+  Found TakeClaim(const store::RecordCall& claim, Answer& answer);
+  // The check that began with kNothing is not answered by this node, or not by it first.
+  void Release(const std::string& name);
 
   // The check that began with kNothing was answered: what to say if it is sent again.
   void Keep(const std::string& name, Duration now, Answer answer);
@@ -80,10 +97,13 @@ class AnswerMemory final : public telemetry::Source {
 
   const std::size_t bytes_a_shard_;
   const Duration keep_;
+  store::AnswerRecords* const shared_;
+  const std::uint64_t owner_;  // This process, among those that share the store.
   std::array<Shard, kShards> shards_;
   std::atomic<std::uint64_t> replays_{0};
   std::atomic<std::uint64_t> conflicts_{0};
   std::atomic<std::uint64_t> evictions_{0};
+  std::atomic<std::uint64_t> unshared_{0};
   std::atomic<std::uint64_t> kept_{0};
   std::atomic<std::uint64_t> bytes_{0};
 };

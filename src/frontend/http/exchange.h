@@ -72,6 +72,8 @@ class Exchange final : public service::DecideCall {
   // The answer of an earlier check.
   void AnswerAsBefore(const AnswerMemory::Answer& answer);
 
+  // The connection is gone: nobody is there to be answered.
+  [[nodiscard]] bool abandoned() const { return client_ == nullptr; }
   // Of whoever is connected: Transport::peer_address().
   [[nodiscard]] std::string_view peer_address() const;
   [[nodiscard]] net::EventLoop& loop() const;

@@ -1,5 +1,7 @@
 #include "frontend/http/keyed_check.h"
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +18,10 @@ constexpr std::string_view kName = "Idempotency-Key";
 constexpr std::string_view kOldName = "X-Idempotency-Key";
 constexpr std::size_t kMostBytes = 256;
 
+// How often a check that another node is just deciding is asked for: at first, and in the end.
+constexpr Duration kFirstPause = std::chrono::milliseconds(2);
+constexpr Duration kLongestPause = std::chrono::milliseconds(100);
+
 class KeyedCheck final : public Errand {
  public:
   KeyedCheck(std::string name, std::string_view body, AnswerMemory& memory,
@@ -25,50 +31,87 @@ class KeyedCheck final : public Errand {
         memory_(memory),
         service_(service),
         wait_(wait),
-        exchange_(exchange) {}
+        exchange_(exchange),
+        claim_(*this),
+        claim_again_([this] { ClaimAgain(); }) {}
 
   void Start() override {
-    if (Try()) {
-      exchange_.AskCheck(wait_);  // Whoever routed the request sees that it must be asked.
-    }
+    starts_ = true;
+    Try();
+    starts_ = false;
   }
 
  private:
-  // True if this copy is the one to be asked.
-  bool Try() {
+  // Among the nodes that share a store.
+  class Claim final : public store::RecordCall {
+   public:
+    explicit Claim(KeyedCheck& check) : check_(check) {}
+    void OnAnswered() noexcept override { check_.OnClaimed(); }
+
+   private:
+    KeyedCheck& check_;
+  };
+
+  void Try() {
     AnswerMemory::Answer answer;
-    switch (memory_.Begin(name_, body_, exchange_.Now(), answer, Again())) {
-      case AnswerMemory::Found::kNothing:
-        exchange_.RememberIn(memory_, name_);
-        return true;
-      case AnswerMemory::Found::kAnswer:
-        exchange_.AnswerAsBefore(answer);
-        exchange_.OnErrandDone();
-        break;
-      case AnswerMemory::Found::kOther:
-        exchange_.AnswerProblem({.status = 422,
-                                 .title = {},
-                                 .detail = "this Idempotency-Key came with another body before: "
-                                           "give each request a key of its own",
-                                 .code = "key_reused"});
-        exchange_.OnErrandDone();
-        break;
-      case AnswerMemory::Found::kPending:
-        break;
+    const auto found = memory_.Begin(name_, body_, exchange_.Now(), answer, Again());
+    if (found == AnswerMemory::Found::kNothing && memory_.shared() != nullptr) {
+      memory_.PrepareClaim(name_, body_, claim_);
+      memory_.shared()->Claim(claim_);
+    } else if (found != AnswerMemory::Found::kPending) {
+      Go(found, answer);
     }
-    return false;
+  }
+
+  // No node but this one may be deciding it now. The last thing done with this, if not in Start().
+  void Go(AnswerMemory::Found found, const AnswerMemory::Answer& answer) {
+    if (found == AnswerMemory::Found::kNothing) {
+      exchange_.RememberIn(memory_, name_);
+      exchange_.AskCheck(wait_);
+      if (!starts_) {  // Else whoever routed the request sees that it must be asked.
+        service_.Decide(exchange_);
+      }
+      return;
+    }
+    if (found == AnswerMemory::Found::kAnswer) {
+      exchange_.AnswerAsBefore(answer);
+    } else {
+      exchange_.AnswerProblem({.status = 422,
+                               .title = {},
+                               .detail = "this Idempotency-Key came with another body before: "
+                                         "give each request a key of its own",
+                               .code = "key_reused"});
+    }
+    exchange_.OnErrandDone();
+  }
+
+  void OnClaimed() {
+    AnswerMemory::Answer answer;
+    const auto found = memory_.TakeClaim(claim_, answer);
+    if (found == AnswerMemory::Found::kPending) {
+      exchange_.loop().ArmAfter(claim_again_, pause_, net::TimerPrecision::kExact);
+      pause_ = std::min(2 * pause_, kLongestPause);
+      return;
+    }
+    if (found != AnswerMemory::Found::kNothing) {
+      memory_.Release(name_);
+    }
+    Go(found, answer);
+  }
+
+  void ClaimAgain() {
+    if (!exchange_.abandoned()) {
+      memory_.shared()->Claim(claim_);
+      return;
+    }
+    memory_.Release(name_);  // Another copy may go on with it.
+    exchange_.AnswerText(503, "", "");
+    exchange_.OnErrandDone();
   }
 
   // Tries again on this loop's thread, in a turn of its own. The exchange is not reused before.
   [[nodiscard]] std::function<void()> Again() {
-    return [this, &loop = exchange_.loop()] {
-      loop.Post([this] {
-        if (Try()) {
-          exchange_.AskCheck(wait_);
-          service_.Decide(exchange_);
-        }
-      });
-    };
+    return [this, &loop = exchange_.loop()] { loop.Post([this] { Try(); }); };
   }
 
   const std::string name_;
@@ -77,6 +120,10 @@ class KeyedCheck final : public Errand {
   service::LimiterService& service_;
   const bool wait_;
   Exchange& exchange_;
+  bool starts_ = false;
+  Claim claim_;
+  Duration pause_ = kFirstPause;
+  net::Timer claim_again_;
 };
 
 }  // namespace

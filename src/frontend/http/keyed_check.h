@@ -9,7 +9,8 @@
 
 // A check with an Idempotency-Key (or X-Idempotency-Key): sent again with the same body, it gets
 // the first answer that allowed, and spends nothing; a denial is judged anew. Of two copies that
-// come together one is asked, and the other waits for its answer. With another body the key is
+// come together, here or at two nodes that share a store, one is asked, and the other waits for its
+// answer. With another body the key is
 // refused, 422. A key belongs to the caller's address and Authorization.
 namespace sluice::frontend::http {
 

@@ -90,19 +90,23 @@ class Node:
     def log(self):
         return (self.root / "log").read_text()
 
-    def ask(self, method, path, body=None, admin=False):
+    def ask(self, method, path, body=None, admin=False, headers=None):
         connection = http.client.HTTPConnection(self.admin if admin else self.checks, timeout=20)
         try:
-            connection.request(method, path, body)
+            connection.request(method, path, body, headers or {})
             response = connection.getresponse()
             return response.status, response.read().decode()
         finally:
             connection.close()
 
     def check(self, what, user="u", cost=1):
-        body = json.dumps({"attributes": {"for": what, "user_id": user}, "cost": cost})
-        status, text = self.ask("POST", "/v1/ratelimit/check", body)
+        status, text = self.keyed_check(what, None, user, cost)
         return status, json.loads(text)
+
+    def keyed_check(self, what, key, user="u", cost=1):
+        body = json.dumps({"attributes": {"for": what, "user_id": user}, "cost": cost})
+        return self.ask("POST", "/v1/ratelimit/check", body,
+                        headers={"Idempotency-Key": key} if key else {})
 
     def up(self):
         """Whether all its loops are connected: two for checks, one for operators."""
@@ -194,6 +198,32 @@ class RedisTest(unittest.TestCase):
                                json.dumps({"for": "abuse", "user_id": "u"}), admin=True)
         self.assertEqual((status, json.loads(text)), (200, {"lifted": 1}))
         self.assertEqual(other.check("abuse")[0], 429)
+
+    def test_a_check_sent_again_to_another_node_spends_nothing(self):
+        self.redis = Redis(self.root)
+        one, other = self.node(), self.node()
+        until(one.up)
+        until(other.up)
+        first = one.keyed_check("fleet", "k1", cost=10)
+        self.assertEqual(first[0], 200)
+        self.assertEqual(other.keyed_check("fleet", "k1", cost=10), first)
+        self.assertEqual(one.keyed_check("fleet", "k1", cost=10), first)
+        self.assertEqual(other.keyed_check("fleet", "k1", cost=11)[0], 422)
+        # Many copies that come together at both.
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            answers = list(pool.map(
+                lambda i: (one, other)[i % 2].keyed_check("fleet", "k2", cost=10), range(24)))
+        self.assertEqual(len(set(answers)), 1, answers)
+        status, body = other.check("fleet", cost=0)
+        self.assertEqual((status, body["remaining"]), (200, 80))
+        # A denial is judged anew, wherever.
+        self.assertEqual(one.keyed_check("fleet", "k3", cost=81)[0], 429)
+        self.assertEqual(other.keyed_check("fleet", "k3", cost=80)[0], 200)
+        # Without Redis each node is alone, and the rule's policy answers.
+        self.redis.kill()
+        until(lambda: one.metric("sluice_redis_connections_up") == 0)
+        self.assertEqual(one.keyed_check("open", "k4", "new")[0], 200)
+        self.assertEqual(one.metric("sluice_idempotency_unshared_total"), 1)
 
     def test_starts_without_redis_and_finds_it_later(self):
         self.redis = Redis(self.root)

@@ -144,6 +144,123 @@ TEST_F(LateIdempotencyTest, WhoseClientHasGoneIsRememberedAllTheSame) {
   EXPECT_EQ(door_->exchanges_in_use(), 0U);
 }
 
+// Another node's side, and the store that is shared with it: answers as the test says.
+struct OtherNode final : store::AnswerRecords {
+  void Claim(store::RecordCall& call) override {
+    ++claims;
+    call.error = error;
+    call.found = found;
+    call.answer = answer;
+    call.OnAnswered();
+  }
+  void Keep(store::RecordCall& call) override {
+    kept = call.answer;
+    call.OnAnswered();
+  }
+  void Drop(store::RecordCall& call) override {
+    ++drops;
+    call.OnAnswered();
+  }
+
+  store::StoreError error = store::StoreError::kNone;
+  store::RecordCall::Found found = store::RecordCall::Found::kOurs;
+  std::string answer;
+  std::string kept;
+  int claims = 0;
+  int drops = 0;
+};
+
+class SharedIdempotencyTest : public DoorFixture {
+ protected:
+  using Found = store::RecordCall::Found;
+
+  void SetUp() override {
+    DoorSettings settings;
+    settings.memory = &memory_;
+    MakeDoor(settings);
+  }
+  void TearDown() override { door_.reset(); }
+
+  OtherNode other_;
+  AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24), .shared = &other_}};
+  const std::string request_ = Check(R"({"user_id": "u", "cost": 7})", Key("k"));
+};
+
+TEST_F(SharedIdempotencyTest, WhatIsClaimedIsAskedAndKeptForAll) {
+  const auto client = Connect();
+  client->Send(request_);
+  Turn();
+  store_.AnswerAll();
+  Turn();
+  EXPECT_EQ(CostsIn(client->received()), (std::vector<int>{7}));
+  EXPECT_NE(other_.kept.find(R"({"allowed": true, "remaining": 7)"), std::string::npos);
+  client->Send(request_);  // This node knows by itself.
+  Turn();
+  EXPECT_EQ(other_.claims, 1);
+  EXPECT_EQ(store_.charged, 7);
+}
+
+TEST_F(SharedIdempotencyTest, WhatAnotherNodeAnsweredIsAnsweredHereAndOtherBodiesAreRefused) {
+  other_.found = Found::kAnswered;
+  other_.answer = "7:X: yz\r\n{\"allowed\": true, \"remaining\": 3}";
+  const auto client = Connect();
+  client->Send(request_);
+  Turn();
+  EXPECT_EQ(CostsIn(client->received()), (std::vector<int>{3}));
+  EXPECT_NE(client->received().find("\r\nX: yz\r\n"), std::string::npos);
+  other_.found = Found::kOther;
+  client->Send(request_);
+  Turn();
+  EXPECT_EQ(StatusesIn(client->received()), (std::vector<int>{200, 422}));
+  EXPECT_TRUE(store_.pending.empty());
+  EXPECT_EQ(other_.drops, 0);
+}
+
+TEST_F(SharedIdempotencyTest, WhileAnotherNodeDecidesItWaits) {
+  other_.found = Found::kPending;
+  const auto client = Connect();
+  const auto gone = Connect();
+  client->Send(request_);
+  Turn();
+  gone->Send(Check(R"({"user_id": "v", "cost": 7})", Key("other")));
+  Turn();
+  gone->Vanish();
+  while (other_.claims < 6) {
+    loop_.RunOne();
+  }
+  EXPECT_EQ(client->received(), "");
+  other_.found = Found::kAnswered;
+  other_.answer = "0:{\"allowed\": true, \"remaining\": 3}";
+  while (client->received().empty() || door_->exchanges_in_use() > 0) {
+    loop_.RunOne();
+  }
+  EXPECT_EQ(CostsIn(client->received()), (std::vector<int>{3}));
+  EXPECT_EQ(store_.charged, 0);
+}
+
+TEST_F(SharedIdempotencyTest, WithoutTheOthersItDecidesAlone) {
+  other_.error = store::StoreError::kUnavailable;
+  const auto client = Connect();
+  client->Send(request_ + request_);
+  Turn();
+  EXPECT_EQ(store_.pending.size(), 1U);
+  store_.AnswerAll();
+  Turn();
+  EXPECT_EQ(CostsIn(client->received()), (std::vector<int>{7, 7}));
+  EXPECT_EQ(store_.charged, 7);
+}
+
+TEST_F(SharedIdempotencyTest, APeekGivesItsClaimUp) {
+  const auto client = Connect();
+  client->Send(Check(R"({"user_id": "u", "peek": true})", Key("k")));
+  Turn();
+  store_.AnswerAll();
+  Turn();
+  EXPECT_EQ(StatusesIn(client->received()), (std::vector<int>{200}));
+  EXPECT_EQ(other_.drops, 1);
+  EXPECT_EQ(other_.kept, "");
+}
+
 TEST_F(LateIdempotencyTest, AWaitingCopyThatLeavesIsNoTrouble) {
   const auto one = Connect();
   const auto gone = Connect();

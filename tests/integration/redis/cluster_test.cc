@@ -242,6 +242,26 @@ TEST_F(ClusterTest, BansAreKeptBesideTheirKeysAndListedFromAllServers) {
   EXPECT_TRUE(list.bans.empty());
 }
 
+TEST_F(ClusterTest, RecordsOfAnswersLieOnAllServers) {
+  for (int i = 0; i < 40; ++i) {
+    support::Answered<store::RecordCall> call;
+    call.name = std::to_string(i) + "0000";
+    call.body = "aa";
+    call.lasts = std::chrono::minutes(1);
+    call.answer = "yes";
+    redis_->store().Keep(call);
+    redis_->RunUntilIdle();
+    redis_->store().Claim(call);
+    redis_->RunUntilIdle();
+    EXPECT_EQ(call.answers_got, 2);
+    EXPECT_EQ(call.error, StoreError::kNone) << redis_->events();
+    EXPECT_EQ(call.found, store::RecordCall::Found::kAnswered);
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GT(std::stoi(Run(i, {"DBSIZE"})), 2);
+  }
+}
+
 TEST_F(ClusterTest, AServerThatIsAwayFailsItsOwnChecksOnly) {
   const auto there = KeyOn(0);
   const auto away = KeyOn(2);

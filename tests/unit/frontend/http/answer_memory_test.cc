@@ -90,6 +90,66 @@ TEST_F(AnswerMemoryTest, HasABoundAndCountsWhatItForgetsEarly) {
   EXPECT_EQ(Begin("huge", "x"), Found::kNothing);
 }
 
+// Takes down what it is told, and answers at once.
+struct Records final : store::AnswerRecords {
+  void Claim(store::RecordCall& call) override { Take(call); }
+  void Keep(store::RecordCall& call) override { Take(call); }
+  void Drop(store::RecordCall& call) override { Take(call); }
+  void Take(store::RecordCall& call) {
+    names.push_back(call.name);
+    bodies.push_back(call.body);
+    answers.push_back(call.answer);
+    lasts = call.lasts;
+    call.OnAnswered();
+  }
+  std::vector<std::string> names;
+  std::vector<std::string> bodies;
+  std::vector<std::string> answers;
+  Duration lasts{};
+};
+struct Claim final : store::RecordCall {
+  void OnAnswered() noexcept override {}
+};
+
+TEST(SharedAnswerMemoryTest, TellsOthersWhatIsKeptUnderADigestThatAllNodesMake) {
+  Records records;
+  AnswerMemory memory{{.bytes = 1U << 20U, .keep = hours(3), .shared = &records}};
+  AnswerMemory::Answer answer;
+  Claim claim;
+  EXPECT_EQ(memory.Begin("secret", "x", kNow, answer, [] {}), Found::kNothing);
+  memory.PrepareClaim("secret", "x", claim);
+  EXPECT_EQ(claim.name, "2bb80d537b1da3e38bd30361aa855686");  // The first half of its SHA-256.
+  EXPECT_EQ(claim.body.size(), 32U);
+  EXPECT_EQ(memory.TakeClaim(claim, answer), Found::kNothing);
+  memory.Keep("secret", kNow, {.fields = "A: b\r\n", .body = "{12:}"});
+  ASSERT_EQ(records.names, std::vector<std::string>{claim.name});
+  EXPECT_EQ(records.bodies[0], claim.body);
+  EXPECT_EQ(records.lasts, hours(3));
+  // As another node reads it.
+  AnswerMemory other{{.bytes = 1U << 20U, .keep = hours(3), .shared = &records}};
+  claim.found = Claim::Found::kAnswered;
+  claim.answer = records.answers[0];
+  EXPECT_EQ(other.TakeClaim(claim, answer), Found::kAnswer);
+  EXPECT_EQ(answer.fields, "A: b\r\n");
+  EXPECT_EQ(answer.body, "{12:}");
+}
+
+TEST(SharedAnswerMemoryTest, WhatCannotBeReadIsDecidedHere) {
+  Records records;
+  AnswerMemory memory{{.bytes = 1U << 20U, .shared = &records}};
+  AnswerMemory::Answer answer;
+  Claim claim;
+  claim.found = Claim::Found::kAnswered;
+  for (const char* text : {"", ":", "5", "5:abc", "x:abc", "-1:abc", "99999999999999999999:"}) {
+    claim.answer = text;
+    EXPECT_EQ(memory.TakeClaim(claim, answer), Found::kNothing) << text;
+  }
+  claim.answer = "0:";
+  EXPECT_EQ(memory.TakeClaim(claim, answer), Found::kAnswer);
+  claim.error = store::StoreError::kUnavailable;
+  EXPECT_EQ(memory.TakeClaim(claim, answer), Found::kNothing);
+}
+
 TEST_F(AnswerMemoryTest, OfCopiesOnManyThreadsOneIsFirst) {
   for (int round = 0; round < 50; ++round) {
     const std::string name = "r" + std::to_string(round);
