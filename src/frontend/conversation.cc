@@ -118,7 +118,7 @@ void Conversation::Settle() {
     return;
   }
   in_turn_ = true;
-  TakeTurn();
+  Proceed();
   in_turn_ = false;
   if (!output_.empty() && writing_.empty()) {
     std::swap(output_, writing_);

@@ -33,7 +33,7 @@ struct ConversationSettings {
 // watched and ended. It goes in turns:
 //
 //   something comes (bytes, the end of a write, late answers, a timer, a drain)
-//     -> TakeTurn(): all that can be answered goes to output()
+//     -> Proceed(): all that can be answered goes to output()
 //     -> one write, if none is under way; the end, if nothing is left to be said; one read; a timer
 //
 // A client that ends its side may still want its answers. Where our side ends first it says so and
@@ -97,7 +97,7 @@ class Conversation : public net::TransportUser, public std::enable_shared_from_t
   virtual void OnDrain(bool /*first*/) {}
   // So many bytes came to where Room() said.
   virtual void OnBytes(std::size_t size) = 0;
-  virtual void TakeTurn() = 0;
+  virtual void Proceed() = 0;
   // Asked once all is written.
   [[nodiscard]] virtual Next WhatNext() const = 0;
   [[nodiscard]] virtual bool MayRead() const = 0;

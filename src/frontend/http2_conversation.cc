@@ -63,7 +63,7 @@ void Http2Conversation::OnGone(Request& request) {
   idle_since_ = now();
 }
 
-void Http2Conversation::TakeTurn() {
+void Http2Conversation::Proceed() {
   AnswerReady();
   session_.Send(output(), settings_.output_bytes);
 }

@@ -78,7 +78,7 @@ class Http2Conversation : public Conversation, protected wire::Http2User {
   virtual void RefuseLate(Request& request) = 0;
 
   void OnBytes(std::size_t size) final { Receive({input_.data(), size}); }
-  void TakeTurn() final;
+  void Proceed() final;
   [[nodiscard]] Next WhatNext() const final;
   [[nodiscard]] bool MayRead() const final;
   [[nodiscard]] std::span<char> Room() final { return input_; }

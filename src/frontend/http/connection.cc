@@ -48,7 +48,7 @@ void Connection::LearnProtocol() {
   }
 }
 
-void Connection::TakeTurn() {
+void Connection::Proceed() {
   bool more = true;
   while (more) {
     more = RenderReady();

@@ -48,7 +48,7 @@ void Connection::OnBytes(std::size_t size) {
   parsed_all_ = false;
 }
 
-void Connection::TakeTurn() {
+void Connection::Proceed() {
   bool more = true;
   while (more) {
     more = RenderReady();

@@ -58,7 +58,7 @@ class Connection final : public Conversation {
   enum class Awaiting : std::uint8_t { kNothing, kCommand, kRest };
 
   void OnBytes(std::size_t size) override;
-  void TakeTurn() override;
+  void Proceed() override;
   [[nodiscard]] Next WhatNext() const override;
   [[nodiscard]] bool MayRead() const override { return parsed_all_ && !last_taken_; }
   [[nodiscard]] std::span<char> Room() override;
