@@ -1,23 +1,18 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "sluice/result.h"
 
 #include "daemon_config.h"
-#include "etcd_keeper.h"
 #include "file_follower.h"
+#include "fleet_rules.h"
 #include "frontend/http/rule_book.h"
+#include "running_rules.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
-#include "sources/api_rules.h"
-#include "sources/file_source.h"
-#include "sources/rule_reloader.h"
 #include "telemetry/registry.h"
 
 namespace sluice::net {
@@ -48,7 +43,7 @@ class RuleKeeper final : public frontend::http::RuleBook {
 
   void CatchUp() override;
   [[nodiscard]] std::shared_ptr<const rules::RuleSet> rules() const override {
-    return reloader_.running();
+    return running_.set();
   }
   [[nodiscard]] std::string TextOf(const rules::Rule& rule) const override;
   [[nodiscard]] frontend::http::Scope ScopeOf(const rules::Rule& rule) const override;
@@ -56,46 +51,20 @@ class RuleKeeper final : public frontend::http::RuleBook {
   void Delete(std::string_view id, OnDone on_done) override;
 
   // nullptr where no rules come from etcd.
-  [[nodiscard]] const telemetry::Source* etcd_metrics() const { return etcd_.get(); }
+  [[nodiscard]] const telemetry::Source* etcd_metrics() const {
+    return fleet_ == nullptr ? nullptr : &fleet_->metrics();
+  }
 
  private:
-  using Scope = frontend::http::Scope;
-  using RuleRefusal = frontend::http::RuleRefusal;
-
   RuleKeeper(net::EventLoop& loop, service::LimiterService& service,
              service::ServiceMetrics& metrics, const DaemonConfig& config,
              sources::FileSource files);
 
-  [[nodiscard]] Result<std::vector<rules::SourceText>> Read() const;
-  // Puts `documents` in force for the API's, beside the sources that run; `keep` writes down what
-  // changes.
-  [[nodiscard]] tl::expected<void, RuleRefusal> Change(
-      std::string_view why, const sources::ApiRules::Documents& documents,
-      const std::function<Result<void>()>& keep);
-  // The running sources but the API's, with `texts` for etcd's.
-  [[nodiscard]] std::vector<rules::SourceText> WithEtcd(std::vector<rules::SourceText> texts) const;
-  [[nodiscard]] sources::RuleReloader::Outcome LoadFirstWithEtcd();
-  void OnEtcdChanged();
-  // Why etcd's rules must not become `next`; none if they may.
-  [[nodiscard]] std::optional<RuleRefusal> RefusalOf(const sources::EtcdDocuments& next,
-                                                     std::string_view changed) const;
-  void PutInEtcd(const std::string& id, const std::string& body, OnDone on_done);
-  void DeleteInEtcd(const std::string& id, OnDone on_done);
-  void OnEtcdWritten(const std::string& id,
-                     const tl::expected<void, sources::EtcdRules::WriteFailure>& written,
-                     const OnDone& on_done);
-  void Report(std::string_view why, sources::RuleReloader::Outcome outcome);
+  void TryFleetAgain();
 
   net::EventLoop& loop_;
-  service::ServiceMetrics& metrics_;
-  const DaemonConfig& config_;
-  sources::FileSource files_;
-  sources::ApiRules api_;
-  sources::RuleReloader reloader_;
-  std::unique_ptr<EtcdKeeper> etcd_;              // nullptr: no rules come from there.
-  std::vector<rules::SourceText> etcd_in_force_;  // Its sources, as they run.
-  bool etcd_waits_ = false;                       // What it holds now does not load.
-  bool loaded_ = false;
+  RunningRules running_;
+  std::unique_ptr<FleetRules> fleet_;  // nullptr: no rules come from etcd.
   std::unique_ptr<FileFollower> follower_;
 };
 
