@@ -82,12 +82,7 @@ class Unban final : public Errand, private service::OperatorCall {
   // False, answered, if the body is not what it should be.
   bool Read(std::string_view body) {
     if (const auto read = object_.Read(body); !read) {
-      const wire::JsonProblem& problem = read.error();
-      exchange_.AnswerProblem({.status = 400,
-                               .title = {},
-                               .detail = problem.message,
-                               .code = wire::FaultName(problem.fault),
-                               .place = &problem});
+      exchange_.AnswerProblem(ProblemOf(read.error()));
       return false;
     }
     for (const wire::JsonMember& member : object_.members()) {

@@ -82,12 +82,7 @@ class Batch final : public Errand {
 
 bool BatchItem::Read(std::string_view element, wire::CheckJson& json) {
   if (const auto parsed = json.Parse(element); !parsed) {
-    const wire::JsonProblem& problem = parsed.error();
-    AnswerProblem({.status = 400,
-                   .title = {},
-                   .detail = problem.message,
-                   .code = wire::FaultName(problem.fault),
-                   .place = &problem});
+    AnswerProblem(ProblemOf(parsed.error()));
     return false;
   }
   const wire::CheckRequest& check = json.request();
@@ -141,12 +136,7 @@ void HandleBatch(const wire::Http1Request& request, service::LimiterService& ser
   }
   std::vector<std::string_view> elements;
   if (const auto split = wire::SplitJsonArray(request.body, kMostChecksInBatch, elements); !split) {
-    const wire::JsonProblem& problem = split.error();
-    exchange.AnswerProblem({.status = 400,
-                            .title = {},
-                            .detail = problem.message,
-                            .code = wire::FaultName(problem.fault),
-                            .place = &problem});
+    exchange.AnswerProblem(ProblemOf(split.error()));
     return;
   }
   auto batch = std::make_unique<Batch>(service, exchange);

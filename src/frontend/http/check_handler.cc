@@ -16,12 +16,7 @@ void HandleCheck(const wire::Http1Request& request, AnswerMemory* memory,
     return;
   }
   if (const auto parsed = exchange.json.Parse(request.body); !parsed) {
-    const wire::JsonProblem& problem = parsed.error();
-    exchange.AnswerProblem({.status = 400,
-                            .title = {},
-                            .detail = problem.message,
-                            .code = wire::FaultName(problem.fault),
-                            .place = &problem});
+    exchange.AnswerProblem(ProblemOf(parsed.error()));
     return;
   }
   const wire::CheckRequest& check = exchange.json.request();

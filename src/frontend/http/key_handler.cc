@@ -26,11 +26,7 @@ class KeyErrand final : public Errand, private service::OperatorCall {
   // False, answered, if the body is not what it should be.
   bool Read(std::string_view body) {
     const auto refuse = [&](const wire::JsonProblem& problem) {
-      exchange_.AnswerProblem({.status = 400,
-                               .title = {},
-                               .detail = problem.message,
-                               .code = wire::FaultName(problem.fault),
-                               .place = &problem});
+      exchange_.AnswerProblem(ProblemOf(problem));
       return false;
     };
     if (const auto read = object_.Read(body); !read) {

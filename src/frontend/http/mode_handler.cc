@@ -22,12 +22,7 @@ std::optional<wire::JsonMember> OnlyMember(wire::ScalarObject& object, std::stri
                                            std::string_view name, std::string_view expected,
                                            Exchange& exchange) {
   if (const auto read = object.Read(body); !read) {
-    const wire::JsonProblem& problem = read.error();
-    exchange.AnswerProblem({.status = 400,
-                            .title = {},
-                            .detail = problem.message,
-                            .code = wire::FaultName(problem.fault),
-                            .place = &problem});
+    exchange.AnswerProblem(ProblemOf(read.error()));
     return std::nullopt;
   }
   if (object.members().size() != 1 || object.members().front().name != name) {

@@ -7,6 +7,14 @@
 
 namespace sluice::frontend::http {
 
+Problem ProblemOf(const wire::JsonProblem& problem) {
+  return {.status = 400,
+          .title = {},
+          .detail = problem.message,
+          .code = wire::FaultName(problem.fault),
+          .place = &problem};
+}
+
 void AppendProblem(const Problem& problem, std::string& out) {
   out += R"({"type": "about:blank", "title": )";
   wire::AppendJsonString(

@@ -19,6 +19,9 @@ struct Problem {
   const wire::JsonProblem* place = nullptr;  // Where in the body, if there.
 };
 
+// What is wrong with a body, and where in it. A view of `problem`.
+[[nodiscard]] Problem ProblemOf(const wire::JsonProblem& problem);
+
 // Appends {"type": "about:blank", "title", "status", "detail", "code", "position": {"offset",
 // "line", "column"}}. Texts may hold anything a client sent: they are escaped.
 void AppendProblem(const Problem& problem, std::string& out);

@@ -19,14 +19,6 @@ namespace {
 
 constexpr std::size_t kTokenBytes = 60 * 1024;  // What a body has room for.
 
-void Refuse(const wire::JsonProblem& problem, Exchange& exchange) {
-  exchange.AnswerProblem({.status = 400,
-                          .title = {},
-                          .detail = problem.message,
-                          .code = wire::FaultName(problem.fault),
-                          .place = &problem});
-}
-
 void Refuse(std::string_view detail, std::string_view code, Exchange& exchange) {
   exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = code});
 }
@@ -39,7 +31,7 @@ class Settlement final : public Errand, private service::SettleCall {
   // False, answered, if the body is not what it should be.
   bool Read(std::string_view body) {
     if (auto read = object_.Read(body); !read) {
-      Refuse(read.error(), exchange_);
+      exchange_.AnswerProblem(ProblemOf(read.error()));
       return false;
     }
     std::string_view token;
@@ -54,7 +46,7 @@ class Settlement final : public Errand, private service::SettleCall {
       } else {
         const auto amount = wire::CostOf(member, body);
         if (!amount) {
-          Refuse(amount.error(), exchange_);
+          exchange_.AnswerProblem(ProblemOf(amount.error()));
           return false;
         }
         if (member.name == "cost") {
