@@ -20,7 +20,14 @@ struct KeyOptions {
   std::int64_t units = 0;
 };
 
-int Ask(const KeyOptions& options, const std::string& verb, bool has_units) {
+struct Verb {
+  const char* name;
+  const char* title;
+  const char* footer;
+  bool has_units = false;
+};
+
+int Ask(const KeyOptions& options, const Verb& verb) {
   std::vector<Attribute> attributes;
   if (!ReadAttributes(options.words, attributes)) {
     return kExitError;
@@ -36,59 +43,59 @@ int Ask(const KeyOptions& options, const std::string& verb, bool has_units) {
   if (!options.rule.empty()) {
     json.Name("rule").Text(options.rule);
   }
-  if (has_units) {
+  if (verb.has_units) {
     json.Name("units").Number(options.units);
   }
   json.EndObject();
   return AskAdmin(options.server, {.method = "POST",
-                                   .target = "/v1/ratelimit/" + verb,
+                                   .target = std::string("/v1/ratelimit/") + verb.name,
                                    .content_type = "application/json",
                                    .body = body});
+}
+
+void Add(CLI::App& app, int& exit_code, const Verb& verb) {
+  auto options = std::make_shared<KeyOptions>();
+  CLI::App* command = app.add_subcommand(verb.name, verb.title);
+  command->footer(verb.footer);
+  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
+      ->required();
+  if (verb.has_units) {
+    command->add_option("--units", options->units, "Units that each key gets back")->required();
+  }
+  command->add_option("--rule", options->rule, "Only this rule's key");
+  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
+  command->callback([options, verb, &exit_code] { exit_code = Ask(*options, verb); });
 }
 
 }  // namespace
 
 void AddReset(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<KeyOptions>();
-  CLI::App* command = app.add_subcommand("reset", "Make keys fresh on a running daemon");
-  command->footer(
-      "The key of every rule that applies to the attributes.\n"
-      "Exit codes: 0 done, 2 error.\n"
-      "Example: sluice reset user_id=u_42");
-  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
-      ->required();
-  command->add_option("--rule", options->rule, "Only this rule's key");
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = Ask(*options, "reset", false); });
+  Add(app, exit_code,
+      {.name = "reset",
+       .title = "Make keys fresh on a running daemon",
+       .footer = "The key of every rule that applies to the attributes.\n"
+                 "Exit codes: 0 done, 2 error.\n"
+                 "Example: sluice reset user_id=u_42"});
 }
 
 void AddRefund(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<KeyOptions>();
-  CLI::App* command = app.add_subcommand("refund", "Give units back to keys on a running daemon");
-  command->footer(
-      "The key of every rule that applies to the attributes; none gets more than its whole quota.\n"
-      "Exit codes: 0 done, 2 error.\n"
-      "Example: sluice refund user_id=u_42 --units 5");
-  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
-      ->required();
-  command->add_option("--units", options->units, "Units that each key gets back")->required();
-  command->add_option("--rule", options->rule, "Only this rule's key");
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = Ask(*options, "refund", true); });
+  Add(app, exit_code,
+      {.name = "refund",
+       .title = "Give units back to keys on a running daemon",
+       .footer = "The key of every rule that applies to the attributes; none gets more than its "
+                 "whole quota.\n"
+                 "Exit codes: 0 done, 2 error.\n"
+                 "Example: sluice refund user_id=u_42 --units 5",
+       .has_units = true});
 }
 
 void AddUnban(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<KeyOptions>();
-  CLI::App* command = app.add_subcommand("unban", "Lift bans of keys on a running daemon");
-  command->footer(
-      "The key of every rule that applies to the attributes.\n"
-      "Exit codes: 0 done, 2 error.\n"
-      "Example: sluice unban ip=192.0.2.7 endpoint=/login");
-  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
-      ->required();
-  command->add_option("--rule", options->rule, "Only this rule's key");
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = Ask(*options, "unban", false); });
+  Add(app, exit_code,
+      {.name = "unban",
+       .title = "Lift bans of keys on a running daemon",
+       .footer = "The key of every rule that applies to the attributes.\n"
+                 "Exit codes: 0 done, 2 error.\n"
+                 "Example: sluice unban ip=192.0.2.7 endpoint=/login"});
 }
 
 }  // namespace sluice::app
