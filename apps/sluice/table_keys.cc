@@ -1,0 +1,64 @@
+#include "table_keys.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/quota.h"
+#include "store/list_kind.h"
+
+namespace sluice::app {
+
+namespace {
+
+Units UnitsOf(const store::KeyImage& image, std::span<const std::byte> items) {
+  Units units = 0;
+  if (store::BlocksOf(image.kind) == store::BlockKind::kText) {
+    return units;
+  }
+  const bool holds = store::BlocksOf(image.kind) == store::BlockKind::kHolds;
+  const std::size_t size = holds ? sizeof(store::Hold) : sizeof(core::Entry);
+  const std::size_t at = holds ? offsetof(store::Hold, units) : offsetof(core::Entry, units);
+  for (std::size_t i = 0; i < image.items; ++i) {
+    Units one = 0;
+    std::memcpy(&one, items.data() + i * size + at, sizeof(one));
+    units += one;
+  }
+  return units;
+}
+
+}  // namespace
+
+bool WholeKeys::Take(const store::KeyImage& image, std::span<const std::byte> items) {
+  const bool more = has_ && image.key() == key_.image.key();
+  if (!more) {
+    End();
+  }
+  if (!more || image.part == 0) {
+    key_ = {};
+  }
+  key_.image = image;
+  key_.items += image.items;
+  key_.units += UnitsOf(image, items);
+  has_ = image.expiry != 0;
+  return true;
+}
+
+void WholeKeys::End() {
+  if (std::exchange(has_, false)) {
+    OnKey(key_);
+  }
+}
+
+std::string_view KindName(std::uint8_t kind) {
+  if (kind == store::kMarkKind) {
+    return "settled charge";
+  }
+  return kind == store::kBanKind ? "ban" : core::NameOf(static_cast<core::Algorithm>(kind - 1));
+}
+
+std::string RuleName(const store::TableInspection& about, std::uint16_t number) {
+  const std::string& name = about.rules[number];
+  return name.empty() ? "(unknown)" : name;
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sluice/decision.h"
+
+#include "store/table_inspection.h"
+
+namespace sluice::app {
+
+// A key of a table or snapshot, of which all parts have come.
+struct WholeKey {
+  store::KeyImage image;    // Of the last part.
+  std::uint64_t items = 0;  // Entries or holds.
+  Units units = 0;          // Of all items.
+};
+
+// Joins the parts of each key. An heir is told of each in turn.
+class WholeKeys : public store::KeySink {
+ public:
+  bool Take(const store::KeyImage& image, std::span<const std::byte> items) override;
+  // After the last part of all.
+  void End();
+
+ private:
+  virtual void OnKey(const WholeKey& key) = 0;
+
+  WholeKey key_;
+  bool has_ = false;
+};
+
+// What a slot's kind is called: an algorithm, or "ban" and the like.
+[[nodiscard]] std::string_view KindName(std::uint8_t kind);
+
+// The id of a rule by its number in the table.
+[[nodiscard]] std::string RuleName(const store::TableInspection& about, std::uint16_t number);
+
+}  // namespace sluice::app
