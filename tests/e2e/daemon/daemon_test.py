@@ -14,8 +14,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+import harness
+from harness import until
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 
@@ -45,16 +47,6 @@ rules:
     burst: 5
     replaces: [api]
 """
-
-
-def until(what, limit=20.0):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        got = what()
-        if got:
-            return got
-        time.sleep(0.01)
-    raise AssertionError("did not happen within %s s" % limit)
 
 
 class DaemonTest(unittest.TestCase):
@@ -96,12 +88,7 @@ class DaemonTest(unittest.TestCase):
         return response.status, answer, response.headers
 
     def metric(self, name):
-        connection = http.client.HTTPConnection(self.admin, timeout=20)
-        connection.request("GET", "/metrics")
-        text = connection.getresponse().read().decode()
-        connection.close()
-        found = re.search("^" + re.escape(name) + r" (\S+)$", text, re.M)
-        return float(found.group(1)) if found else None
+        return harness.metric(self.admin, name)
 
     def limit(self):
         return self.check(user_id="looker", peek=True)[1]["limits"][0]["limit"]

@@ -30,6 +30,16 @@ def until(what, limit=20.0):
     raise AssertionError("did not happen within %s s" % limit)
 
 
+def metric(admin, name):
+    """What the admin listener's /metrics says under `name`; None where it says nothing."""
+    connection = http.client.HTTPConnection(admin, timeout=20)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    found = re.search("^" + re.escape(name) + r" (\S+)$", text, re.M)
+    return float(found.group(1)) if found else None
+
+
 def openssl(*words, **more):
     subprocess.run(["openssl", *words], check=True, capture_output=True, **more)
 
@@ -123,9 +133,7 @@ class DaemonCase(unittest.TestCase):
             connection.close()
 
     def metric(self, name):
-        text = self.get(self.admin, "/metrics")[1]
-        found = re.search("^" + re.escape(name) + r" (\S+)$", text, re.M)
-        return float(found.group(1)) if found else None
+        return metric(self.admin, name)
 
 
 def main(argv):

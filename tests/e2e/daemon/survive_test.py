@@ -16,6 +16,8 @@ import threading
 import time
 import unittest
 
+import harness
+
 SLUICE = os.path.abspath(sys.argv.pop(1))
 
 CONFIG = """
@@ -92,12 +94,7 @@ class SurviveTest(unittest.TestCase):
         return [limit["limit"] - limit["remaining"] for limit in limits]
 
     def metric(self, name):
-        connection = http.client.HTTPConnection(self.admin, timeout=20)
-        connection.request("GET", "/metrics")
-        text = connection.getresponse().read().decode()
-        connection.close()
-        found = re.search("^" + re.escape(name) + r" (\S+)$", text, re.M)
-        return float(found.group(1)) if found else None
+        return harness.metric(self.admin, name)
 
     def tool(self, verb, path):
         return subprocess.run([SLUICE, "table", verb, str(path)], capture_output=True, text=True,
