@@ -37,7 +37,7 @@ void Conversation::Start() {
 }
 
 void Conversation::Drain() {
-  BeginTurn();
+  now_ = std::chrono::steady_clock::now();  // A grace is short beside a tick.
   const bool first = !draining();
   if (first) {
     grace_end_ = now_ + settings_.drain_grace;
