@@ -14,6 +14,7 @@ connections=${CONNECTIONS:-32}
 work=$(mktemp -d)
 server=
 control=
+pid=
 trap 'for pid in $server $control; do kill "$pid" 2>/dev/null || true; done; rm -rf "$work"' EXIT
 
 cat >"$work/sluice.yaml" <<'YAML'

@@ -37,10 +37,10 @@ run() {
   local name=$1 depth=$2 before after count=$calls
   shift 2
   before=$(cpu)
-  redis-benchmark -p "$port" -c 1 -P "$depth" -r "$keys" -n $count --csv "$@" 2>/dev/null >"$work/csv"
+  redis-benchmark -p "$port" -c 1 -P "$depth" -r "$keys" -n "$count" --csv "$@" 2>/dev/null >"$work/csv"
   after=$(cpu)
   tail -n 1 "$work/csv" | tr -d '"' | awk -F, -v name="$name" -v depth="$depth" \
-    -v cpu=$((after - before)) -v ticks="$ticks" -v n=$count '{
+    -v cpu=$((after - before)) -v ticks="$ticks" -v n="$count" '{
       printf "%-24s %3d in flight %8.0f/s                 redis %5.2f us  p50 %5.0f us  p99 %5.0f us\n",
         name, depth, $(NF - 6), cpu / ticks * 1e6 / n, $(NF - 3) * 1000, $(NF - 1) * 1000
     }'
