@@ -83,7 +83,7 @@ bool NativeCheckRequest::Read(std::string_view bytes) {
       } else if (message.tag() == 3 && is_bytes) {
         rule = text(message.get_view());
       } else if (message.tag() == 4 && is_varint) {
-        peek = message.get_bool();
+        peek = message.get_uint64() != 0;  // get_bool() reads beyond an end that is too early.
       } else {
         message.skip();
       }

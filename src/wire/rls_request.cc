@@ -100,7 +100,8 @@ void RlsRequest::ReadDescriptor(std::string_view bytes) {
       descriptor.hits_addend =
           ReadUint64Value(message.get_view(), descriptor.hits_addend.value_or(0));
     } else if (message.tag() == 4 && Is(message, Type::varint)) {
-      descriptor.is_negative_hits = message.get_bool();
+      // get_bool() reads beyond an end that is too early.
+      descriptor.is_negative_hits = message.get_uint64() != 0;
     } else {
       message.skip();
     }
