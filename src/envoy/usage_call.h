@@ -75,7 +75,7 @@ class UsageCall {
   void AskPeek();
   void AskResets();
   void OnPeeked() noexcept;
-  void OnReset(const Reset& reset) noexcept;
+  void OnReset(const Reset& of_limit) noexcept;
   void Fail(Failure why, std::string text);
 
   RateLimitService* service_ = nullptr;
