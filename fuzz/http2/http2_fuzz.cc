@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,7 +93,7 @@ class User final : public Http2User {
 };
 
 std::string Feed(std::string_view stream, std::size_t piece, std::uint8_t manner) {
-  Http2Memory memory;
+  const auto memory = std::make_shared<Http2Memory>();
   User user(manner);
   const Http2Session::Time now{};
   Http2Session session(user, memory, kLimits, now);

@@ -13,10 +13,11 @@ constexpr std::size_t kKeptBytes = 16 * 1024;  // Of a body that is empty.
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): input_ stays untouched until a read.
 Http2Conversation::Http2Conversation(net::EventLoop& loop, ConnectionSet& set,
                                      std::unique_ptr<net::Transport> transport,
-                                     wire::Http2Memory& memory, const Http2Settings& settings)
+                                     std::shared_ptr<wire::Http2Memory> memory,
+                                     const Http2Settings& settings)
     : Conversation(loop, set, std::move(transport), settings.conversation),
       settings_(settings),
-      session_(*this, memory, settings.limits, now()),
+      session_(*this, std::move(memory), settings.limits, now()),
       idle_since_(now()) {}
 
 void Http2Conversation::OnDrain(bool first) {

@@ -44,8 +44,8 @@ class Http2Conversation : public Conversation, protected wire::Http2User {
   };
 
   Http2Conversation(net::EventLoop& loop, ConnectionSet& set,
-                    std::unique_ptr<net::Transport> transport, wire::Http2Memory& memory,
-                    const Http2Settings& settings);
+                    std::unique_ptr<net::Transport> transport,
+                    std::shared_ptr<wire::Http2Memory> memory, const Http2Settings& settings);
 
   // What an heir tells of each request: its header has come; its body is of no more use; it is
   // whole (or of no more use); its answer has begun; its stream is closed.

@@ -8,7 +8,7 @@ namespace sluice::wire {
 
 // The memory of all HTTP/2 sessions of one thread. A request makes nghttp2 allocate a dozen small
 // things and free them again: freed blocks are kept by size, up to a bound, and handed out
-// again. Outlives its sessions. One thread.
+// again. Its sessions share it. One thread.
 class Http2Memory {
  public:
   Http2Memory();

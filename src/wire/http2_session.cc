@@ -294,9 +294,10 @@ struct Http2Callbacks {
   }
 };
 
-Http2Session::Http2Session(Http2User& user, Http2Memory& memory, const Http2Limits& limits,
-                           Time now)
+Http2Session::Http2Session(Http2User& user, std::shared_ptr<Http2Memory> memory,
+                           const Http2Limits& limits, Time now)
     : user_(user),
+      memory_(std::move(memory)),
       limits_(limits),
       idle_frames_left_(limits.idle_frames),
       resets_left_(limits.resets),
@@ -311,7 +312,7 @@ Http2Session::Http2Session(Http2User& user, Http2Memory& memory, const Http2Limi
   nghttp2_option_set_max_continuations(option, kMostContinuationPieces);
   nghttp2_option_set_stream_reset_rate_limit(option, limits.resets, limits.resets_per_second);
   failed = nghttp2_session_server_new3(&session_, Http2Callbacks::All(), this, option,
-                                       static_cast<nghttp2_mem*>(memory.native()));
+                                       static_cast<nghttp2_mem*>(memory_->native()));
   nghttp2_option_del(option);
   SLUICE_ASSERT(failed == 0);
   const std::array<nghttp2_settings_entry, 4> settings{{

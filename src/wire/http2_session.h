@@ -118,8 +118,9 @@ class Http2Session {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // All outlive it. The client's preface is the first thing to be received.
-  Http2Session(Http2User& user, Http2Memory& memory, const Http2Limits& limits, Time now);
+  // `user` outlives it. The client's preface is the first thing to be received.
+  Http2Session(Http2User& user, std::shared_ptr<Http2Memory> memory, const Http2Limits& limits,
+               Time now);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
@@ -176,6 +177,7 @@ class Http2Session {
   void EndCalmly();
 
   Http2User& user_;
+  const std::shared_ptr<Http2Memory> memory_;
   const Http2Limits limits_;
   nghttp2_session* session_ = nullptr;
   std::vector<std::unique_ptr<Http2Stream>> streams_;  // All that were ever needed.

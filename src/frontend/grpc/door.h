@@ -64,7 +64,8 @@ class Door {
   TokenCheck token_{settings_.token};
   Pool<RateLimitExchange> rate_limit_calls_;
   Pool<CheckExchange> checks_;
-  wire::Http2Memory http2_memory_;
+  // Also of its connections, which a read or a write may keep for longer than the door.
+  std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
   std::minstd_rand random_;  // To spread, not to keep secrets.
   ConnectionSet connections_;
 };

@@ -62,7 +62,8 @@ class Door {
   const DoorSettings settings_;
   Router router_;
   ExchangePool pool_;
-  wire::Http2Memory http2_memory_;
+  // Also of its connections, which a read or a write may keep for longer than the door.
+  std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
   ConnectionSet connections_;
   wire::DateText date_;
   std::string_view date_now_;  // date_'s text at date_tick_.

@@ -1,5 +1,6 @@
 #include "wire/http2_session.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -90,7 +91,7 @@ class Http2SessionTest : public testing::Test {
   }
 
   const Http2Limits limits_;
-  Http2Memory memory_;
+  std::shared_ptr<Http2Memory> memory_ = std::make_shared<Http2Memory>();
   Told told_;
   Http2Session::Time now_{};
   Http2Session session_;
@@ -304,7 +305,7 @@ TEST_F(Http2SessionTest, FramesThatAskForNothingAreRationed) {
       Http2Frame(kPriority, 0, 5, std::string("\0\0\0\0\x01", 5)),
   };
   for (const std::string& frame : floods) {
-    Http2Memory memory;
+    const auto memory = std::make_shared<Http2Memory>();
     Told told;
     Http2Session session(told, memory, limits_, now_);
     Http2Client client;

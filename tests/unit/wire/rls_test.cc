@@ -36,11 +36,12 @@ TEST(RlsRequestTest, ReadsWhatAClientWrites) {
 }
 
 TEST(RlsRequestTest, PassesUnknownFieldsOver) {
+  const std::string bytes(
+      "\x0a\x01"
+      "d\x7a\x01x\x80\x01\x05\x08\x01",
+      11);
   RlsRequest request;
-  ASSERT_TRUE(
-      request.Read(std::string("\x0a\x01"
-                               "d\x7a\x01x\x80\x01\x05\x08\x01",
-                               11)));
+  ASSERT_TRUE(request.Read(bytes));
   EXPECT_EQ(request.domain(), "d");  // The last field has the tag of the domain and another type.
 }
 
