@@ -131,14 +131,12 @@ void RunInfo(Args args, Connection& connection) {
 }
 
 void RunCommandCommand(Args args, Connection& connection) {
-  if (args.size() == 1) {
+  if (args.size() == 1 || (args.size() == 2 && EqualsIgnoreCase(args[1], "info"))) {
     AllInfo(connection.Reply());
   } else if (EqualsIgnoreCase(args[1], "count") && args.size() == 2) {
     connection.Reply().Integer(static_cast<std::int64_t>(AllCommands().size()));
   } else if (EqualsIgnoreCase(args[1], "docs")) {
     Docs(args.subspan(2), connection.Reply());
-  } else if (EqualsIgnoreCase(args[1], "info") && args.size() == 2) {
-    AllInfo(connection.Reply());
   } else if (EqualsIgnoreCase(args[1], "info")) {
     SomeInfo(args.subspan(2), connection.Reply());
   } else if (EqualsIgnoreCase(args[1], "list") && args.size() == 2) {
