@@ -9,7 +9,6 @@
 #include "core/bucket.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window_counter.h"
-#include "core/tally.h"
 #include "core/throttle.h"
 #include "store/list_kind.h"
 #include "table_keys.h"
@@ -57,11 +56,10 @@ class Dump final : public WholeKeys {
                              {"key", fmt::format("{:016x}{:016x}", image.high, image.low)},
                              {"expires_in_s", std::int64_t{image.expiry} - now / 1'000'000'000},
                              {"heat", image.heat}};
-    if (image.kind > store::KindOf(core::kTally)) {
+    if (image.kind > store::KindOf(core::Algorithm::kTally)) {
       return line;
     }
-    const bool is_tally = AlgorithmOf(image) == core::kTally;  // Has the state of a fixed window.
-    switch (is_tally ? Algorithm::kFixedWindow : AlgorithmOf(image)) {
+    switch (AlgorithmOf(image)) {
       case Algorithm::kTokenBucket:
       case Algorithm::kGcra:
       case Algorithm::kLeakyBucket: {
@@ -77,7 +75,8 @@ class Dump final : public WholeKeys {
         line["touched_s_ago"] = -seconds_to(state.touched_ns);
         break;
       }
-      case Algorithm::kFixedWindow: {
+      case Algorithm::kFixedWindow:
+      case Algorithm::kTally: {
         const auto state = std::bit_cast<core::FixedWindow<TableTimeline>::State>(image.state);
         line["used"] = state.used;
         line["ends_in_s"] = seconds_to(state.end_line_ns);

@@ -3,14 +3,13 @@
 #include <array>
 #include <cstddef>
 
-#include "core/tally.h"
 #include "core/wide.h"
 
 namespace sluice::core {
 
 namespace {
 
-// In the order of the enum, and core/tally.h's behind it.
+// In the order of the enum.
 constexpr std::array<std::string_view, kAlgorithmCount + 2> kNames{
     "fixed_window",   "sliding_window_log", "sliding_window_counter",
     "sliding_window", "token_bucket",       "gcra",
@@ -102,7 +101,8 @@ Fault FaultOfWindowed(const Quota& quota) {
     return "segments " + std::to_string(quota.segments) + " is not within 1 to " +
            std::to_string(kMaxSegments);
   }
-  if (quota.algorithm == kTally && quota.window % std::chrono::seconds(1) != Duration{}) {
+  if (quota.algorithm == Algorithm::kTally &&
+      quota.window % std::chrono::seconds(1) != Duration{}) {
     return "window is no whole number of seconds: round it to one";
   }
   return quota.calendar != nullptr ? std::nullopt : FaultOfWindow("window", quota.window);

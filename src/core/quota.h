@@ -21,13 +21,15 @@ enum class Algorithm : std::uint8_t {
   kGcra,
   kLeakyBucket,
   kConcurrency,
-  kThrottle,  // A gcra whose numbers come with each check: core/throttle.h. No rule may name it.
+  // Those that no rule may name.
+  kThrottle,  // A gcra whose numbers come with each check: core/throttle.h.
+  kTally,     // A fixed window that counts denials too, for Envoy's domains: core/tally.h.
 };
 inline constexpr int kAlgorithmCount = 8;  // Those that a rule may name.
 
-// "fixed_window", ...: the words of rule files, and "throttle".
+// "fixed_window", ...: the words of rule files; "throttle", "tally".
 [[nodiscard]] std::string_view NameOf(Algorithm algorithm);
-// nullopt also for "throttle".
+// nullopt also for "throttle" and "tally".
 [[nodiscard]] std::optional<Algorithm> AlgorithmNamed(std::string_view name);
 
 // token_bucket, gcra and leaky_bucket: one class under three names. throttle has their numbers.

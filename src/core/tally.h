@@ -37,14 +37,10 @@
 // their behaviour.
 namespace sluice::core {
 
-// Behind the algorithms that core/quota.h lists, as none of those who deal with rules ever meets
-// it: no rule may name it.
-inline constexpr Algorithm kTally = static_cast<Algorithm>(kAlgorithmCount + 1);
-
 // Whether a check that is denied is charged all the same, unless it is one of several that are all
 // or nothing.
 [[nodiscard]] constexpr bool ChargesDenials(Algorithm algorithm) {
-  return algorithm == kTally;
+  return algorithm == Algorithm::kTally;
 }
 
 // The verdict of `cost` more in a window that stood at `before` and ends in `until_end`.

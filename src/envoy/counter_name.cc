@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "core/tally.h"
 #include "envoy/counter_text.h"
 
 namespace sluice::envoy {
@@ -10,7 +9,7 @@ namespace sluice::envoy {
 void AppendCounterName(std::string& out, const Settings& settings, std::string_view domain,
                        std::span<const wire::RlsEntry> entries, const Match& match,
                        const Limit& limit) {
-  if (!settings.old_counter_names || limit.quota.algorithm != core::kTally) {
+  if (!settings.old_counter_names || limit.quota.algorithm != core::Algorithm::kTally) {
     AppendCounterText(out, domain, entries, match.shared);
     return;
   }

@@ -1,6 +1,5 @@
 #include "envoy/limit_override.h"
 
-#include "core/tally.h"
 #include "envoy/limit_fields.h"
 
 namespace sluice::envoy {
@@ -14,7 +13,7 @@ Limit LimitOf(const wire::RlsOverride& override, std::string_view domain,
   Limit limit;
   limit.unit = static_cast<Unit>(override.unit);
   limit.requests_per_unit = override.requests_per_unit;
-  limit.quota.algorithm = core::kTally;
+  limit.quota.algorithm = core::Algorithm::kTally;
   limit.quota.limit = limit.requests_per_unit;
   limit.quota.window = LengthOf(limit.unit);
   limit.path = domain;

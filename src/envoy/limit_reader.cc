@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "core/tally.h"
 #include "envoy/config_value.h"
 #include "rules/spelling.h"
 #include "rules/value_reader.h"
@@ -92,7 +91,7 @@ void CheckReplaces(const YamlNode& node, const Limit& limit, Reporter& report) {
 // By the window's length and what may pass in it.
 core::Quota QuotaOf(const Fields& fields, Duration window) {
   core::Quota quota;
-  quota.algorithm = fields.algorithm.value_or(core::kTally);
+  quota.algorithm = fields.algorithm.value_or(core::Algorithm::kTally);
   quota.window = window;
   quota.limit = fields.requests_per_unit;
   if (core::IsBucket(quota.algorithm)) {
@@ -141,7 +140,7 @@ void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Lim
 // it is judged by our own semantics.
 bool ShareCounter(const core::Quota& one, const core::Quota& other) {
   const auto kind = [](const core::Quota& quota) {
-    return quota.algorithm == core::kTally ? Algorithm::kFixedWindow : quota.algorithm;
+    return quota.algorithm == core::Algorithm::kTally ? Algorithm::kFixedWindow : quota.algorithm;
   };
   return kind(one) == kind(other) && one.window == other.window;
 }

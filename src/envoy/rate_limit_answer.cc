@@ -2,7 +2,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/tally.h"
 #include "envoy/counter_text.h"
 #include "envoy/rate_limit_call.h"
 #include "envoy/rate_limit_service.h"
@@ -163,7 +162,7 @@ Decision RateLimitCall::DecideAlone(const Limit& limit, const store::Check& chec
 
 // Whether it is judged as the old service judges.
 bool RateLimitCall::CountsDenials(const Limit& limit) const {
-  return limit.quota.algorithm == core::kTally && service_->settings_.compatible;
+  return limit.quota.algorithm == core::Algorithm::kTally && service_->settings_.compatible;
 }
 
 // What an answer says is left. After a tally's denial nothing is, though it tells what was before.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tally.h"
 #include "envoy/counter_name.h"
 #include "envoy/limit_override.h"
 #include "envoy/rate_limit_service.h"
@@ -143,7 +142,7 @@ void RateLimitCall::MakeChecks() {
       back.quota = quota;
       back.units = part.hits;
       back.deadline = deadline;
-    } else if (quota.algorithm == core::kTally &&
+    } else if (quota.algorithm == core::Algorithm::kTally &&
                service_->over_limit_.Has(text, WindowNow(quota))) {
       part.is_known_over = true;
       any_known_over = true;

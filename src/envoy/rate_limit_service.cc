@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "core/tally.h"
 
 namespace sluice::envoy {
 
@@ -51,7 +50,7 @@ std::shared_ptr<const Configuration> RateLimitService::configuration() const {
 
 core::Quota RateLimitService::QuotaOf(const Limit& limit) const {
   core::Quota quota = limit.quota;
-  if (!settings_.compatible && quota.algorithm == core::kTally) {
+  if (!settings_.compatible && quota.algorithm == core::Algorithm::kTally) {
     quota.algorithm = core::Algorithm::kFixedWindow;
   }
   return quota;

@@ -121,7 +121,8 @@ ScriptId ScriptFor(Algorithm algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
-    case Algorithm::kThrottle:  // RedisStore has refused it.
+    case Algorithm::kThrottle:  // RedisStore has refused it,
+    case Algorithm::kTally:     // and this.
       break;
   }
   return ScriptId::kBucket;

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/assert.h"
+#include "core/tally.h"
 #include "core/wide.h"
 #include "redis/command_writer.h"
 #include "redis/reply_reader.h"

@@ -23,7 +23,7 @@ bool HasScript(const core::Quota& quota) {
 
 // A counter is named by the one value of its key.
 bool IsNamedCounter(const core::KeyView& key, const core::Quota& quota) {
-  return quota.algorithm == core::kTally && key.parts.size() == 1;
+  return quota.algorithm == core::Algorithm::kTally && key.parts.size() == 1;
 }
 
 }  // namespace

@@ -164,7 +164,8 @@ Decision Comparison::Step(State& state, const Quota& quota, const TableNow& now,
     case Algorithm::kSlidingWindowLog:
       return StepWithEntries<core::SlidingWindowLog<TableTimeline>>(state, quota, now, cost);
     case Algorithm::kConcurrency:
-    case Algorithm::kThrottle:  // No rule has it.
+    case Algorithm::kThrottle:  // No rule has it,
+    case Algorithm::kTally:     // nor this.
       break;
   }
   return {};  // Not comparable.

@@ -151,6 +151,8 @@ void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const F
       return DecideAs<core::Bucket<TableTimeline>, Algorithm::kGcra>(core, turn, call, key);
     case Algorithm::kThrottle:
       return DecideAs<core::Throttle<TableTimeline>, Algorithm::kThrottle>(core, turn, call, key);
+    case Algorithm::kTally:
+      return DecideAs<core::Tally<TableTimeline>, Algorithm::kTally>(core, turn, call, key);
     case Algorithm::kFixedWindow:
       return DecideAs<core::FixedWindow<TableTimeline>, Algorithm::kFixedWindow>(core, turn, call,
                                                                                  key);
@@ -161,9 +163,6 @@ void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const F
     case Algorithm::kSlidingWindowLog:
     case Algorithm::kSlidingWindow:
       break;
-  }
-  if (call.checks[0].quota.algorithm == core::kTally) {
-    return DecideAs<core::Tally<TableTimeline>, core::kTally>(core, turn, call, key);
   }
   SLUICE_ASSERT(false);  // Has entries: not plain.
 }

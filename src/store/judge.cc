@@ -75,9 +75,6 @@ RefundStep ListedRefund(const Quota& quota, const RawState& state, const EntryVi
 
 Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entries,
                 const TableNow& now, Cost cost) {
-  if (quota.algorithm == core::kTally) {
-    return Plain<Tally>(quota, state, now, cost);
-  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -85,6 +82,8 @@ Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entr
       return Plain<Bucket>(quota, state, now, cost);
     case Algorithm::kThrottle:
       return Plain<Throttle>(quota, state, now, cost);
+    case Algorithm::kTally:
+      return Plain<Tally>(quota, state, now, cost);
     case Algorithm::kFixedWindow:
       return Plain<FixedWindow>(quota, state, now, cost);
     case Algorithm::kSlidingWindowCounter:
@@ -102,9 +101,6 @@ Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entr
 
 Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& entries,
                    const TableNow& now, Cost cost) {
-  if (quota.algorithm == core::kTally) {
-    return Tally::Peek(quota, From<Tally::State>(state), now, cost).decision;
-  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -112,6 +108,8 @@ Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& e
       return Bucket::Peek(quota, From<Bucket::State>(state), now, cost).decision;
     case Algorithm::kThrottle:
       return Throttle::Peek(quota, From<Throttle::State>(state), now, cost).decision;
+    case Algorithm::kTally:
+      return Tally::Peek(quota, From<Tally::State>(state), now, cost).decision;
     case Algorithm::kFixedWindow:
       return FixedWindow::Peek(quota, From<FixedWindow::State>(state), now, cost).decision;
     case Algorithm::kSlidingWindowCounter:
@@ -129,9 +127,6 @@ Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& e
 
 RefundStep JudgeRefund(const Quota& quota, const RawState& state, const EntryView& entries,
                        const TableNow& now, Units units) {
-  if (quota.algorithm == core::kTally) {
-    return {.state = Into(Tally::Refund(quota, From<Tally::State>(state), now, units), state)};
-  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -140,6 +135,8 @@ RefundStep JudgeRefund(const Quota& quota, const RawState& state, const EntryVie
     case Algorithm::kThrottle:
       return {.state =
                   Into(Throttle::Refund(quota, From<Throttle::State>(state), now, units), state)};
+    case Algorithm::kTally:
+      return {.state = Into(Tally::Refund(quota, From<Tally::State>(state), now, units), state)};
     case Algorithm::kFixedWindow:
       return {.state = Into(FixedWindow::Refund(quota, From<FixedWindow::State>(state), now, units),
                             state)};
@@ -158,9 +155,6 @@ RefundStep JudgeRefund(const Quota& quota, const RawState& state, const EntryVie
 }
 
 TableInstant ExpiryOf(const Quota& quota, const RawState& state, const EntryView& entries) {
-  if (quota.algorithm == core::kTally) {
-    return Tally::Expiry(quota, From<Tally::State>(state));
-  }
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -168,6 +162,8 @@ TableInstant ExpiryOf(const Quota& quota, const RawState& state, const EntryView
       return Bucket::Expiry(quota, From<Bucket::State>(state));
     case Algorithm::kThrottle:
       return Throttle::Expiry(quota, From<Throttle::State>(state));
+    case Algorithm::kTally:
+      return Tally::Expiry(quota, From<Tally::State>(state));
     case Algorithm::kFixedWindow:
       return FixedWindow::Expiry(quota, From<FixedWindow::State>(state));
     case Algorithm::kSlidingWindowCounter:

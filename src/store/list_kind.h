@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "core/quota.h"
-#include "core/tally.h"
 #include "store/block.h"
 
 namespace sluice::store {
@@ -15,7 +14,7 @@ namespace sluice::store {
 
 // Slots that are no algorithm's: the mark of a charge that was settled (settle.cc), a ban
 // (ban_list.h).
-inline constexpr std::uint8_t kMarkKind = KindOf(core::kTally) + 1;
+inline constexpr std::uint8_t kMarkKind = KindOf(core::Algorithm::kTally) + 1;
 inline constexpr std::uint8_t kBanKind = kMarkKind + 1;
 inline constexpr std::uint8_t kLastKind = kBanKind;
 

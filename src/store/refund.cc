@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "core/calendar.h"
-#include "core/tally.h"
 #include "core/wide.h"
 #include "store/judge.h"
 #include "store/key_guard.h"
@@ -25,7 +24,7 @@ TableInstant UsedUntil(const Quota& quota, TableInstant charged, const TableNow&
                         static_cast<Uint128>(quota.rate);
     return charged + Duration(static_cast<std::int64_t>(refill));
   }
-  if (quota.algorithm == Algorithm::kFixedWindow || quota.algorithm == core::kTally) {
+  if (quota.algorithm == Algorithm::kFixedWindow || quota.algorithm == Algorithm::kTally) {
     // The wall at the charge, as far as the line can tell, and the end of its window.
     const WallInstant then = now.wall - (now.line - charged);
     if (quota.calendar != nullptr) {

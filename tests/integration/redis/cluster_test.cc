@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/tally.h"
 #include "redis/key_text.h"
 #include "redis/slot_map.h"
 #include "support/redis_store_fixture.h"
@@ -157,7 +156,8 @@ TEST_F(ClusterTest, CountersOfOneRequestLieWhereTheirNamesSay) {
   for (int i = 0; i < 30; ++i) {
     const std::string value = i % 2 == 0 ? std::to_string(i) : "{v" + std::to_string(i) + "}";
     keys.push_back(std::make_unique<OwnedKey>("d_k_" + value + "_"));
-    call.Add({.key = keys.back()->view(), .quota = Of(5, core::kTally), .cost = Cost{7}});
+    call.Add(
+        {.key = keys.back()->view(), .quota = Of(5, core::Algorithm::kTally), .cost = Cost{7}});
   }
   const auto ours = KeyOn(0);
   call.Add({.key = ours->view(), .quota = Of(5), .cost = {}});
@@ -370,12 +370,12 @@ TEST_F(ClusterTest, ACounterOfASlotThatMovesGetsItsExpiryThere) {
   Run(1, {"CLUSTER", "SETSLOT", number, "IMPORTING", servers_[0]->id});
   Run(0, {"CLUSTER", "SETSLOT", number, "MIGRATING", servers_[1]->id});
   const OwnedKey key(value);
-  EXPECT_EQ(AskOne(key, Of(5, core::kTally)).decision.remaining, 4);
+  EXPECT_EQ(AskOne(key, Of(5, core::Algorithm::kTally)).decision.remaining, 4);
   EXPECT_EQ(error_, StoreError::kNone) << redis_->events();
   redis_->RunUntilIdle();
   Run(1, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
   Run(0, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
-  EXPECT_EQ(AskOne(key, Of(5, core::kTally), true).decision.remaining, 4);
+  EXPECT_EQ(AskOne(key, Of(5, core::Algorithm::kTally), true).decision.remaining, 4);
   EXPECT_GT(std::stol(Run(1, {"TTL", value + std::to_string(start)})), year - 60);
 }
 

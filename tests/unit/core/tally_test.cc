@@ -28,7 +28,7 @@ constexpr Duration kStart = 1'699'920'000s;  // A minute, an hour and a day begi
 
 Quota Numbers(Units limit, Duration window) {
   Quota quota;
-  quota.algorithm = kTally;
+  quota.algorithm = Algorithm::kTally;
   quota.limit = limit;
   quota.window = window;
   EXPECT_EQ(FaultOf(quota), std::nullopt);
@@ -112,7 +112,7 @@ TEST(TallyTest, ACounterThatCannotGoOnStaysAboveTheLimit) {
 }
 
 TEST(TallyTest, NoRuleMayNameIt) {
-  EXPECT_EQ(NameOf(kTally), "tally");
+  EXPECT_EQ(NameOf(Algorithm::kTally), "tally");
   EXPECT_EQ(AlgorithmNamed("tally"), std::nullopt);
 }
 

@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/tally.h"
 #include "unit/envoy/call_fixture.h"
 
 namespace sluice::envoy {
@@ -26,7 +25,7 @@ class RecordingStore final : public store::KeyStore {
       for (std::size_t i = 0; i < call->checks.size(); ++i) {
         const store::Check& check = call->checks[i];
         asked.emplace_back(check.key.parts[0].value);
-        tallies += check.quota.algorithm == core::kTally ? 1 : 0;
+        tallies += check.quota.algorithm == core::Algorithm::kTally ? 1 : 0;
         call->answers[i].error = store::StoreError::kNone;
         call->answers[i].decision.allowed = true;
       }

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/tally.h"
 #include "store/table.h"
 #include "support/manual_clock.h"
 #include "support/store_calls.h"
@@ -57,16 +56,11 @@ class TableFileTest : public ::testing::Test {
 };
 
 TEST_F(TableFileTest, TheNextProcessFindsEveryKeyAsItWas) {
-  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,
-                                   Algorithm::kSlidingWindowLog,
-                                   Algorithm::kSlidingWindowCounter,
-                                   Algorithm::kSlidingWindow,
-                                   Algorithm::kTokenBucket,
-                                   Algorithm::kGcra,
-                                   Algorithm::kLeakyBucket,
-                                   Algorithm::kConcurrency,
-                                   Algorithm::kThrottle,
-                                   core::kTally};
+  constexpr std::array kAlgorithms{
+      Algorithm::kFixedWindow,   Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
+      Algorithm::kSlidingWindow, Algorithm::kTokenBucket,      Algorithm::kGcra,
+      Algorithm::kLeakyBucket,   Algorithm::kConcurrency,      Algorithm::kThrottle,
+      core::Algorithm::kTally};
   {
     const auto table = Open();
     EXPECT_FALSE(table->resumed());

@@ -15,7 +15,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/tally.h"
 #include "store/table.h"
 #include "store/table_snapshot_reader.h"
 #include "store/table_snapshot_writer.h"
@@ -30,16 +29,11 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::QuotaOf;
 
-constexpr std::array kAlgorithms{Algorithm::kFixedWindow,
-                                 Algorithm::kSlidingWindowLog,
-                                 Algorithm::kSlidingWindowCounter,
-                                 Algorithm::kSlidingWindow,
-                                 Algorithm::kTokenBucket,
-                                 Algorithm::kGcra,
-                                 Algorithm::kLeakyBucket,
-                                 Algorithm::kConcurrency,
-                                 Algorithm::kThrottle,
-                                 core::kTally};
+constexpr std::array kAlgorithms{
+    Algorithm::kFixedWindow,   Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
+    Algorithm::kSlidingWindow, Algorithm::kTokenBucket,      Algorithm::kGcra,
+    Algorithm::kLeakyBucket,   Algorithm::kConcurrency,      Algorithm::kThrottle,
+    core::Algorithm::kTally};
 
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
