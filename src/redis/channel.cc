@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "redis/check_command.h"
+#include "redis/command_writer.h"
 #include "wire/resp_writer.h"
 
 namespace sluice::redis {
@@ -51,34 +53,6 @@ Channel::~Channel() {
   CloseBreaker();
 }
 
-void Channel::Check(store::CheckCall& call, Time now) {
-  Send(Kind::kCheck, call, now);
-}
-void Channel::Refund(store::RefundCall& call, Time now) {
-  Send(Kind::kRefund, call, now);
-}
-void Channel::Reset(store::ResetCall& call, Time now) {
-  Send(Kind::kReset, call, now);
-}
-void Channel::Release(store::HoldCall& call, Time now) {
-  Send(Kind::kRelease, call, now);
-}
-void Channel::Renew(store::HoldCall& call, Time now) {
-  Send(Kind::kRenew, call, now);
-}
-void Channel::Settle(store::SettleCall& call, Time now) {
-  Send(Kind::kSettle, call, now);
-}
-
-void Channel::Ban(store::BanCall& call, Time now) {
-  Send(Kind::kBan, call, now);
-}
-void Channel::Unban(store::BanCall& call, Time now) {
-  Send(Kind::kUnban, call, now);
-}
-void Channel::Record(store::RecordCall& call, Time now) {
-  Send(Kind::kRecord, call, now);
-}
 // Looks through many keys, for somebody who can wait.
 void Channel::AskBanPage(BanPage& page, Time now) {
   constexpr Duration kPageWithin = std::chrono::seconds(1);
@@ -86,10 +60,6 @@ void Channel::AskBanPage(BanPage& page, Time now) {
                .call = &page,
                .deadline = now + std::max(settings_.deadline, kPageWithin)},
        now);
-}
-
-void Channel::Count(CounterCall& call, Time now) {
-  Send(Kind::kCounter, call, now);
 }
 
 void Channel::AnswerEverything() {

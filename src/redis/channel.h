@@ -17,7 +17,8 @@
 #include "sluice/time.h"
 
 #include "base/clock.h"
-#include "redis/command_writer.h"
+#include "redis/ban_page.h"
+#include "redis/command_args.h"
 #include "redis/counter_call.h"
 #include "redis/opening.h"
 #include "redis/redis_metrics.h"
@@ -122,19 +123,9 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // The verbs of a store, with checks of which at least one IsAsked().
-  void Check(store::CheckCall& call, Time now);
-  void Refund(store::RefundCall& call, Time now);
-  void Reset(store::ResetCall& call, Time now);
-  void Release(store::HoldCall& call, Time now);
-  void Renew(store::HoldCall& call, Time now);
-  void Settle(store::SettleCall& call, Time now);
-  void Ban(store::BanCall& call, Time now);
-  void Unban(store::BanCall& call, Time now);
+  // A verb of a store, by a call of its kind; of a check's checks at least one IsAsked().
+  void Send(Kind kind, store::StoreCall& call, Time now);
   void AskBanPage(BanPage& page, Time now);
-  void Count(CounterCall& call, Time now);
-  void Record(store::RecordCall& call, Time now);
-
   // Any call or kUndo, with its deadline set.
   void Send(Command command, Time now);
   // Answers a command that was not sent.
@@ -209,7 +200,6 @@ class Channel {
   static constexpr std::chrono::seconds kMemberGone{15};
   static constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
 
-  void Send(Kind kind, store::StoreCall& call, Time now);
   void Write(Command command);
   void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
   void WriteExpiry(const Command& counter);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "redis/channel.h"
+#include "redis/command_writer.h"
 #include "redis/reply_reader.h"
 
 // What a channel makes of the replies that come in: whose they are, and what they say.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "net/event_loop.h"
+#include "redis/check_command.h"
 #include "redis/key_text.h"
 #include "store/table_core.h"
 
@@ -151,38 +152,11 @@ void ClusterRoute::Check(store::CheckCall& call, Time now) {
   spanning.Begin(call, slots_);
 }
 
-// Of a call with one key.
-template <class Call>
-void ClusterRoute::SendKeyed(Channel::Kind kind, Call& call, Time now) {
-  if (call.key.parts.empty()) {
-    call.key.formerly = {};  // It lies in another slot.
+void ClusterRoute::Send(Channel::Kind kind, store::StoreCall& call, core::KeyView& key, Time now) {
+  if (key.parts.empty()) {
+    key.formerly = {};  // It lies in another slot.
   }
-  SendOne(kind, call, SlotOf(call.key.rule, call.key), now);
-}
-
-void ClusterRoute::Refund(store::RefundCall& call, Time now) {
-  SendKeyed(Channel::Kind::kRefund, call, now);
-}
-void ClusterRoute::Reset(store::ResetCall& call, Time now) {
-  SendKeyed(Channel::Kind::kReset, call, now);
-}
-void ClusterRoute::Release(store::HoldCall& call, Time now) {
-  SendKeyed(Channel::Kind::kRelease, call, now);
-}
-
-void ClusterRoute::Renew(store::HoldCall& call, Time now) {
-  SendKeyed(Channel::Kind::kRenew, call, now);
-}
-
-void ClusterRoute::Settle(store::SettleCall& call, Time now) {
-  SendKeyed(Channel::Kind::kSettle, call, now);
-}
-
-void ClusterRoute::Ban(store::BanCall& call, Time now) {
-  SendKeyed(Channel::Kind::kBan, call, now);
-}
-void ClusterRoute::Unban(store::BanCall& call, Time now) {
-  SendKeyed(Channel::Kind::kUnban, call, now);
+  SendOne(kind, call, SlotOf(key.rule, key), now);
 }
 
 void ClusterRoute::Record(store::RecordCall& call, Time now) {

@@ -34,13 +34,7 @@ class ClusterRoute final : public Route,
   ~ClusterRoute() override;
 
   void Check(store::CheckCall& call, Time now) override;
-  void Refund(store::RefundCall& call, Time now) override;
-  void Reset(store::ResetCall& call, Time now) override;
-  void Release(store::HoldCall& call, Time now) override;
-  void Renew(store::HoldCall& call, Time now) override;
-  void Settle(store::SettleCall& call, Time now) override;
-  void Ban(store::BanCall& call, Time now) override;
-  void Unban(store::BanCall& call, Time now) override;
+  void Send(Channel::Kind kind, store::StoreCall& call, core::KeyView& key, Time now) override;
   void ListBans(store::BansCall& call, Time now) override;
   void Count(CounterCall& call, Time now) override;
   void Record(store::RecordCall& call, Time now) override;
@@ -80,8 +74,6 @@ class ClusterRoute final : public Route,
   void OnSpanned(SpanningCall& call) override;
 
   void SendOne(Channel::Kind kind, store::StoreCall& call, std::uint16_t slot, Time now);
-  template <class Call>
-  void SendKeyed(Channel::Kind kind, Call& call, Time now);
   void SendTo(Node& node, Channel::Command command, Time now);
   [[nodiscard]] Node& OwnerOf(std::uint16_t slot);
   // nullptr: too many are known.

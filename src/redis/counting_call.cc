@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "core/tally.h"
 #include "core/wide.h"
-#include "redis/command_writer.h"
+#include "redis/check_command.h"
 #include "redis/reply_reader.h"
 
 namespace sluice::redis {

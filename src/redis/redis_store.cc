@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "redis/check_command.h"
 #include "redis/cluster_route.h"
 #include "redis/command_writer.h"
 #include "redis/reply_reader.h"
@@ -128,29 +129,26 @@ void RedisStore::CheckMany(std::span<store::CheckCall* const> batch) {
   }
 }
 
-template <class Call>
-void RedisStore::SendOne(Call& call, void (Route::*verb)(Call&, Route::Time)) {
+template <class Send>
+void RedisStore::Ask(store::StoreCall& call, Send send) {
   Attachment* const own = Own();
   if (own == nullptr) {
     call.error = store::StoreError::kDidNotRun;
     call.OnAnswered();
     return;
   }
-  (*own->route_.*verb)(call, std::chrono::steady_clock::now());
-  own->route_->Kick();
+  send(*own, std::chrono::steady_clock::now());
+  own->counting_->Kick();
 }
 
 template <class Call>
-void RedisStore::CountOne(Call& call,
-                          void (CountingCalls::*verb)(Call&, WallInstant, Route::Time)) {
-  Attachment* const own = Own();
-  if (own == nullptr) {
-    call.error = store::StoreError::kDidNotRun;
-    call.OnAnswered();
-    return;
-  }
-  (*own->counting_.*verb)(call, clock_.Read().wall, std::chrono::steady_clock::now());
-  own->counting_->Kick();
+void RedisStore::AskKey(Channel::Kind kind, Call& call) {
+  Ask(call, [&](Attachment& own, Route::Time now) { own.route_->Send(kind, call, call.key, now); });
+}
+
+void RedisStore::AskRecord(store::RecordCall& call, store::RecordCall::Verb verb) {
+  call.verb = verb;
+  Ask(call, [&](Attachment& own, Route::Time now) { own.route_->Record(call, now); });
 }
 
 void RedisStore::Refund(store::RefundCall& call) {
@@ -163,9 +161,11 @@ void RedisStore::Refund(store::RefundCall& call) {
     call.error = store::StoreError::kNone;
     call.OnAnswered();
   } else if (is_counter) {
-    CountOne(call, &CountingCalls::Refund);
+    Ask(call, [&](Attachment& own, Route::Time now) {
+      own.counting_->Refund(call, clock_.Read().wall, now);
+    });
   } else {
-    SendOne(call, &Route::Refund);
+    AskKey(Channel::Kind::kRefund, call);
   }
 }
 
@@ -178,15 +178,17 @@ void RedisStore::Settle(store::SettleCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    SendOne(call, &Route::Settle);
+    AskKey(Channel::Kind::kSettle, call);
   }
 }
 
 void RedisStore::Reset(store::ResetCall& call) {
   if (HasScript(call.quota)) {
-    SendOne(call, &Route::Reset);
+    AskKey(Channel::Kind::kReset, call);
   } else if (IsNamedCounter(call.key, call.quota)) {
-    CountOne(call, &CountingCalls::Reset);
+    Ask(call, [&](Attachment& own, Route::Time now) {
+      own.counting_->Reset(call, clock_.Read().wall, now);
+    });
   } else {
     call.error = store::StoreError::kUnsupported;
     call.OnAnswered();
@@ -194,31 +196,28 @@ void RedisStore::Reset(store::ResetCall& call) {
 }
 
 void RedisStore::Ban(store::BanCall& call) {
-  SendOne(call, &Route::Ban);
+  AskKey(Channel::Kind::kBan, call);
 }
 
 void RedisStore::Unban(store::BanCall& call) {
-  SendOne(call, &Route::Unban);
+  AskKey(Channel::Kind::kUnban, call);
 }
 
 void RedisStore::ListBans(store::BansCall& call) {
   call.bans.clear();
-  SendOne(call, &Route::ListBans);
+  Ask(call, [&](Attachment& own, Route::Time now) { own.route_->ListBans(call, now); });
 }
 
 void RedisStore::Claim(store::RecordCall& call) {
-  call.verb = store::RecordCall::Verb::kClaim;
-  SendOne(call, &Route::Record);
+  AskRecord(call, store::RecordCall::Verb::kClaim);
 }
 
 void RedisStore::Keep(store::RecordCall& call) {
-  call.verb = store::RecordCall::Verb::kKeep;
-  SendOne(call, &Route::Record);
+  AskRecord(call, store::RecordCall::Verb::kKeep);
 }
 
 void RedisStore::Drop(store::RecordCall& call) {
-  call.verb = store::RecordCall::Verb::kDrop;
-  SendOne(call, &Route::Record);
+  AskRecord(call, store::RecordCall::Verb::kDrop);
 }
 
 void RedisStore::Release(store::HoldCall& call) {
@@ -226,7 +225,7 @@ void RedisStore::Release(store::HoldCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    SendOne(call, &Route::Release);
+    AskKey(Channel::Kind::kRelease, call);
   }
 }
 
@@ -235,7 +234,7 @@ void RedisStore::Renew(store::HoldCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    SendOne(call, &Route::Renew);
+    AskKey(Channel::Kind::kRenew, call);
   }
 }
 

@@ -90,11 +90,13 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
                                                  const RedisSettings& settings);
   // False if the call was answered: nothing to ask.
   [[nodiscard]] static bool Prepare(store::CheckCall& call, const base::Clock& clock);
+  // `send` sends the call by this thread's attachment; without one the call did not run.
+  template <class Send>
+  void Ask(store::StoreCall& call, Send send);
+  // About one key.
   template <class Call>
-  void SendOne(Call& call, void (Route::*verb)(Call&, Route::Time));
-  // Of a counter.
-  template <class Call>
-  void CountOne(Call& call, void (CountingCalls::*verb)(Call&, WallInstant, Route::Time));
+  void AskKey(Channel::Kind kind, Call& call);
+  void AskRecord(store::RecordCall& call, store::RecordCall::Verb verb);
 
   static constexpr std::size_t kMostLoops = 256;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/wide.h"
-#include "redis/command_writer.h"
+#include "redis/check_command.h"
 #include "redis/key_text.h"
 #include "store/table_core.h"
 

@@ -4,14 +4,16 @@
 #include <memory>
 #include <string>
 
+#include "core/key.h"
 #include "redis/channel.h"
 #include "redis/counter_call.h"
+#include "store/answer_records.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
 
 // One loop's way to whoever keeps the keys: a server, or a cluster of them. The verbs are those of
-// a store; checks have at least one that IsAsked(). One thread, the loop's.
+// a store; a check has at least one that IsAsked(). One thread, the loop's.
 class Route {
  public:
   using Time = Channel::Time;
@@ -19,13 +21,8 @@ class Route {
   virtual ~Route() = default;
 
   virtual void Check(store::CheckCall& call, Time now) = 0;
-  virtual void Refund(store::RefundCall& call, Time now) = 0;
-  virtual void Reset(store::ResetCall& call, Time now) = 0;
-  virtual void Release(store::HoldCall& call, Time now) = 0;
-  virtual void Renew(store::HoldCall& call, Time now) = 0;
-  virtual void Settle(store::SettleCall& call, Time now) = 0;
-  virtual void Ban(store::BanCall& call, Time now) = 0;
-  virtual void Unban(store::BanCall& call, Time now) = 0;
+  // Any verb about one key: `key` is the call's own.
+  virtual void Send(Channel::Kind kind, store::StoreCall& call, core::KeyView& key, Time now) = 0;
   // Takes many questions, and looks through all keys.
   virtual void ListBans(store::BansCall& call, Time now) = 0;
   virtual void Count(CounterCall& call, Time now) = 0;

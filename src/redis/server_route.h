@@ -16,17 +16,19 @@ class ServerRoute final : public Route, private BanListing::Sender {
   ServerRoute(net::EventLoop& loop, const RedisSettings& settings, const base::Clock& clock,
               RedisMetrics& metrics, const Channel::OnEvent& on_event);
 
-  void Check(store::CheckCall& call, Time now) override { link_.channel().Check(call, now); }
-  void Refund(store::RefundCall& call, Time now) override { link_.channel().Refund(call, now); }
-  void Reset(store::ResetCall& call, Time now) override { link_.channel().Reset(call, now); }
-  void Release(store::HoldCall& call, Time now) override { link_.channel().Release(call, now); }
-  void Renew(store::HoldCall& call, Time now) override { link_.channel().Renew(call, now); }
-  void Settle(store::SettleCall& call, Time now) override { link_.channel().Settle(call, now); }
-  void Ban(store::BanCall& call, Time now) override { link_.channel().Ban(call, now); }
-  void Unban(store::BanCall& call, Time now) override { link_.channel().Unban(call, now); }
+  void Check(store::CheckCall& call, Time now) override {
+    link_.channel().Send(Channel::Kind::kCheck, call, now);
+  }
+  void Send(Channel::Kind kind, store::StoreCall& call, core::KeyView& /*key*/, Time now) override {
+    link_.channel().Send(kind, call, now);
+  }
   void ListBans(store::BansCall& call, Time now) override;
-  void Count(CounterCall& call, Time now) override { link_.channel().Count(call, now); }
-  void Record(store::RecordCall& call, Time now) override { link_.channel().Record(call, now); }
+  void Count(CounterCall& call, Time now) override {
+    link_.channel().Send(Channel::Kind::kCounter, call, now);
+  }
+  void Record(store::RecordCall& call, Time now) override {
+    link_.channel().Send(Channel::Kind::kRecord, call, now);
+  }
   void Kick() override { link_.Kick(); }
   void Join(const std::string& member, std::atomic<int>& nodes) override {
     link_.channel().Join(member, nodes);

@@ -172,7 +172,7 @@ void World::Ask(Node& node) {
   call.checks = call.own_checks;
   call.answers = call.own_answers;
   call.answer_by = now_ + ChannelSettings{}.deadline;
-  node.channel->Check(call, now_);
+  node.channel->Send(Channel::Kind::kCheck, call, now_);
   Pump(node);
 }
 

@@ -56,7 +56,7 @@ class ChannelTest : public ::testing::Test {
 
   void Ask(OwnedCheckCall& call, Units cost = 1) {
     call.Add({.key = key_.view(), .quota = Ten(), .cost = Cost{cost}});
-    channel_.Check(call, now_);
+    channel_.Send(Channel::Kind::kCheck, call, now_);
   }
 
   // The first words of all commands that were sent since.
@@ -406,10 +406,10 @@ TEST_F(ChannelTest, ASenderMayAskAgainWhileItIsAnswered) {
   call.answers = answers;
   call.again = [&] {
     if (call.answered < 3) {
-      channel_.Check(call, now_);
+      channel_.Send(Channel::Kind::kCheck, call, now_);
     }
   };
-  channel_.Check(call, now_);
+  channel_.Send(Channel::Kind::kCheck, call, now_);
   (void)Sent();
   Reply(std::string(kLoaded) + std::string(kCharged));
   EXPECT_EQ(Sent().size(), 1U);

@@ -1,0 +1,189 @@
+#include "redis/check_command.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <string_view>
+
+#include "redis/key_text.h"
+#include "store/table_core.h"
+
+namespace sluice::redis {
+
+namespace {
+
+using core::Algorithm;
+using store::Check;
+
+// What is unlimited keeps nothing, under no name.
+bool HasFormer(const Check& check) {
+  return !check.key.formerly.empty() && !check.quota.unlimited;
+}
+
+void PutCheckKeys(CommandArgs& args, const Check& check) {
+  if (check.quota.unlimited) {
+    args.PutBeside(check.key.rule, check.key, BesideKey::kBan);  // A key, and no other check's.
+  } else {
+    args.PutKeys(check.key, check.quota);
+  }
+}
+
+// The eight values of a check that is asked.
+void PutCheck(CommandArgs& args, const Check& check, const Judged& judged, store::HoldId hold) {
+  const bool unlimited = check.quota.unlimited;
+  args.Put(unlimited ? std::string_view("unlimited")
+                     : ScriptOf(ScriptFor(check.quota.algorithm)).name);
+  args.PutFlag(HasFormer(check));
+  args.PutFlag(check.shadow);
+  args.Put(check.cost.units);
+  if (unlimited) {
+    for (int i = 0; i < 4; ++i) {
+      args.PutFlag(false);
+    }
+  } else {
+    args.PutQuota(check.quota, judged, hold);
+  }
+}
+
+// What guard_begin.lua takes.
+void PutGuardKeys(CommandArgs& args, const store::CheckCall& call) {
+  for (const Check& check : call.checks) {
+    if (check.ban != nullptr) {
+      args.PutBanKeys(check.key.rule, check.key);
+      if (!check.key.formerly.empty()) {
+        args.PutBeside(check.key.formerly, check.key, BesideKey::kBan);
+      }
+    }
+  }
+}
+void PutGuards(CommandArgs& args, const store::CheckCall& call, std::size_t guards) {
+  std::int64_t number = 0;
+  for (const Check& check : call.checks) {
+    number += IsAsked(check) ? 1 : 0;
+    if (check.ban != nullptr) {
+      args.Put(number);
+      args.Put(check.ban->after);
+      args.Put(InUs(check.ban->within.count()));
+      args.Put(InUs(check.ban->lasts.count()));
+      args.PutFlag(!check.key.formerly.empty());
+      args.PutAttributesOfBan(check.key);
+    }
+  }
+  args.Put(static_cast<std::int64_t>(guards));
+}
+
+// The one check that is asked, if there is only one and it needs nothing but its own key.
+const Check* OnlyPlain(const store::CheckCall& call) {
+  const Check* only = nullptr;
+  for (const Check& check : call.checks) {
+    if (IsAsked(check)) {
+      if (only != nullptr) {
+        return nullptr;
+      }
+      only = &check;
+    }
+  }
+  return only != nullptr && only->key.formerly.empty() && only->ban == nullptr &&
+                 call.request_id == 0
+             ? only
+             : nullptr;
+}
+
+// Where a part of a request over several slots keeps what it charged.
+std::string RecordOf(const store::CheckCall& call) {
+  const auto first = std::ranges::find_if(call.checks, IsAsked);
+  std::string record = "sl1:{";
+  AppendTag(first->key.rule, first->key, record);
+  record += "}:undo:";
+  std::array<char, 24> text;  // NOLINT: to_chars writes it.
+  record.append(text.data(),
+                std::to_chars(text.data(), text.data() + text.size(), call.request_id, 16).ptr);
+  return record;
+}
+
+}  // namespace
+
+ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& out) {
+  std::size_t asked = 0;
+  std::size_t keys = 0;
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const Check& check = call.checks[i];
+    const bool holds = check.quota.algorithm == Algorithm::kConcurrency && !check.quota.unlimited;
+    call.answers[i].hold = holds ? store::NextNonce() | 1U : 0;
+    if (IsAsked(check)) {
+      ++asked;
+      keys += HasFormer(check) ? 2 : 1;
+    }
+  }
+  if (const Check* check = OnlyPlain(call)) {
+    const auto i = static_cast<std::size_t>(check - call.checks.data());
+    const ScriptId script = ScriptFor(check->quota.algorithm);
+    CommandArgs args(out, 3 + 1 + 7);
+    args.BeginScript(script, 1);
+    args.PutKey(check->key.rule, check->key, check->quota);
+    args.PutTime(judged);
+    args.PutFlag(call.peek);
+    args.Put(check->cost.units);
+    args.PutQuota(check->quota, judged, call.answers[i].hold);
+    return script;
+  }
+  std::size_t guards = 0;
+  for (const Check& check : call.checks) {
+    if (check.ban != nullptr) {
+      ++guards;
+      keys += check.key.formerly.empty() ? 2 : 3;
+    }
+  }
+  const bool spans = call.request_id != 0;
+  const ScriptId script = guards > 0 ? spans ? ScriptId::kGuardedSpan : ScriptId::kGuarded
+                          : spans    ? ScriptId::kSpan
+                                     : ScriptId::kRequest;
+  keys += spans ? 1 : 0;
+  CommandArgs args(out, 3 + keys + 2 + 8 * asked + (guards > 0 ? 6 * guards + 1 : 0));
+  args.BeginScript(script, keys);
+  if (spans) {
+    args.Put(RecordOf(call));
+  }
+  for (const Check& check : call.checks) {
+    if (IsAsked(check)) {
+      PutCheckKeys(args, check);
+    }
+  }
+  PutGuardKeys(args, call);
+  args.PutTime(judged);
+  args.Put(call.peek ? "peek" : call.atomicity == store::Atomicity::kAll ? "all" : "each");
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const Check& check = call.checks[i];
+    if (IsAsked(check)) {
+      PutCheck(args, check, judged, call.answers[i].hold);
+    }
+  }
+  if (guards > 0) {
+    PutGuards(args, call, guards);
+  }
+  return script;
+}
+
+void AppendSpanUndo(const store::CheckCall& call, const Judged& judged, std::string& out) {
+  const auto asked = static_cast<std::size_t>(std::ranges::count_if(call.checks, IsAsked));
+  CommandArgs args(out, 3 + 1 + asked + 1 + 6 * asked);
+  args.BeginScript(ScriptId::kSpanUndo, 1 + asked);
+  args.Put(RecordOf(call));
+  for (const Check& check : call.checks) {
+    if (IsAsked(check)) {
+      args.PutKey(check.key.rule, check.key, check.quota);
+    }
+  }
+  args.PutTime(judged);
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const Check& check = call.checks[i];
+    if (IsAsked(check)) {
+      args.PutFragment(check.quota.algorithm);
+      args.Put(check.cost.units);
+      args.PutQuota(check.quota, judged, call.answers[i].hold);
+    }
+  }
+}
+
+}  // namespace sluice::redis

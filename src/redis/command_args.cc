@@ -1,0 +1,164 @@
+#include "redis/command_args.h"
+
+#include <array>
+#include <charconv>
+
+#include "core/calendar.h"
+
+namespace sluice::redis {
+
+using core::Algorithm;
+using core::Quota;
+
+std::int64_t InUs(std::int64_t ns) {
+  constexpr std::int64_t kNsPerUs = 1000;
+  return ns / kNsPerUs - (ns % kNsPerUs < 0 ? 1 : 0);
+}
+std::int64_t InUs(WallInstant instant) {
+  return InUs(instant.time_since_epoch().count());
+}
+
+CommandArgs::CommandArgs(std::string& out, std::size_t count) : out_(out) {
+  Head('*', static_cast<std::int64_t>(count));
+}
+
+void CommandArgs::Put(std::string_view bytes) {
+  Head('$', static_cast<std::int64_t>(bytes.size()));
+  out_ += bytes;
+  out_ += "\r\n";
+}
+
+void CommandArgs::Put(std::int64_t number) {
+  std::array<char, 24> text;  // NOLINT: to_chars writes it.
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  Put(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
+}
+
+void CommandArgs::PutId(std::uint64_t id, int base) {
+  std::array<char, 24> text;  // NOLINT: to_chars writes it.
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), id, base).ptr;
+  Put(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
+}
+
+void CommandArgs::PutKey(std::string_view rule, const core::KeyView& key, const Quota& quota,
+                         std::string_view suffix) {
+  const std::size_t at = out_.size();
+  AppendKeyText(rule, key, quota, out_);
+  out_ += suffix;
+  PutHeadAt(at);
+}
+
+void CommandArgs::PutKeys(const core::KeyView& key, const Quota& quota) {
+  PutKey(key.rule, key, quota);
+  if (!key.formerly.empty()) {
+    PutKey(key.formerly, key, quota);
+  }
+}
+
+void CommandArgs::PutBeside(std::string_view rule, const core::KeyView& key, BesideKey what) {
+  const std::size_t at = out_.size();
+  AppendBesideKeyText(rule, key, what, out_);
+  PutHeadAt(at);
+}
+
+void CommandArgs::PutBanKeys(std::string_view rule, const core::KeyView& key) {
+  PutBeside(rule, key, BesideKey::kBan);
+  PutBeside(rule, key, BesideKey::kDenials);
+}
+
+void CommandArgs::PutAllBanKeys(const core::KeyView& key) {
+  PutBanKeys(key.rule, key);
+  if (!key.formerly.empty()) {
+    PutBanKeys(key.formerly, key);
+  }
+}
+
+void CommandArgs::PutAttributesOfBan(const core::KeyView& key) {
+  const std::size_t at = out_.size();
+  AppendAttributesOfBan(key, out_);
+  PutHeadAt(at);
+}
+
+void CommandArgs::BeginScript(ScriptId script, std::size_t keys) {
+  Put("EVALSHA");
+  Put(ScriptOf(script).sha1);
+  Put(static_cast<std::int64_t>(keys));
+}
+
+void CommandArgs::PutTime(const Judged& judged) {
+  if (judged.by_server) {
+    Put("");
+  } else {
+    Put(InUs(judged.now));
+  }
+}
+
+void CommandArgs::PutFragment(Algorithm algorithm) {
+  Put(ScriptOf(ScriptFor(algorithm)).name);
+}
+
+void CommandArgs::PutQuota(const Quota& quota, const Judged& judged, store::HoldId hold) {
+  Put(quota.limit);
+  if (quota.calendar != nullptr) {
+    const core::Period now = quota.calendar->At(judged.now);
+    Put(InUs(now.begin));
+    Put(InUs(now.end));
+    Put(InUs(quota.calendar->At(now.end).end));
+    return;
+  }
+  Put(InUs(quota.window.count()));
+  if (core::IsBucket(quota.algorithm)) {
+    Put(quota.rate);
+    PutFlag(quota.shape);
+  } else if (quota.algorithm == Algorithm::kSlidingWindow) {
+    Put(quota.segments);
+    PutFlag(quota.strict);
+  } else if (quota.algorithm == Algorithm::kConcurrency) {
+    Put(quota.ceiling);
+    PutId(hold);
+  } else {
+    PutFlag(false);
+    PutFlag(false);
+  }
+}
+
+void CommandArgs::PutHeadAt(std::size_t at) {
+  std::array<char, 24> head;  // NOLINT: to_chars writes it.
+  head[0] = '$';
+  char* end = std::to_chars(head.data() + 1, head.data() + 20, out_.size() - at).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  out_.insert(at, head.data(), static_cast<std::size_t>(end - head.data()));
+  out_ += "\r\n";
+}
+
+void CommandArgs::Head(char mark, std::int64_t number) {
+  std::array<char, 24> text;  // NOLINT: to_chars writes it.
+  out_ += mark;
+  out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+  out_ += "\r\n";
+}
+
+ScriptId ScriptFor(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kFixedWindow:
+      return ScriptId::kFixedWindow;
+    case Algorithm::kSlidingWindowLog:
+      return ScriptId::kSlidingWindowLog;
+    case Algorithm::kSlidingWindowCounter:
+      return ScriptId::kSlidingWindowCounter;
+    case Algorithm::kSlidingWindow:
+      return ScriptId::kSlidingWindow;
+    case Algorithm::kConcurrency:
+      return ScriptId::kConcurrency;
+    case Algorithm::kTokenBucket:
+    case Algorithm::kGcra:
+    case Algorithm::kLeakyBucket:
+    case Algorithm::kThrottle:  // RedisStore has refused it,
+    case Algorithm::kTally:     // and this.
+      break;
+  }
+  return ScriptId::kBucket;
+}
+
+}  // namespace sluice::redis
