@@ -40,6 +40,55 @@ def metric(admin, name):
     return float(found.group(1)) if found else None
 
 
+def launch(words, root, mode="w", env=None):
+    """Starts a daemon in `root`, its log in `root`/log: the process, and what it said on the way."""
+    with open(root / "log", mode) as log:
+        process = subprocess.Popen(words, cwd=root, env=env, stdout=subprocess.PIPE, stderr=log,
+                                   text=True)
+    greeting = ""
+    for line in process.stdout:
+        greeting += line
+        if line.startswith("Try:"):
+            return process, greeting
+    process.wait()
+    process.stdout.close()
+    raise AssertionError("it did not start: " + (root / "log").read_text())
+
+
+class Redis:
+    """A redis-server on a Unix socket, with its files in `root`; `options` as on its command line."""
+
+    def __init__(self, root, *options):
+        self.root, self.socket, self.options = root, str(root / "redis.sock"), options
+        self.password, self.process = [], None  # Of redis-cli: ["-a", ...].
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir",
+             str(self.root), *self.options], stdout=subprocess.PIPE, text=True)
+        said = ""
+        for line in self.process.stdout:
+            said += line
+            if "eady to accept connections" in line:
+                return
+        raise AssertionError("redis-server did not start: " + said)
+
+    def run(self, *words):
+        return subprocess.run(["redis-cli", "-s", self.socket, *self.password, *words], check=True,
+                              capture_output=True, text=True, timeout=20).stdout.strip()
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+            self.process = None
+
+
 def openssl(*words, **more):
     subprocess.run(["openssl", *words], check=True, capture_output=True, **more)
 
@@ -94,17 +143,8 @@ class DaemonCase(unittest.TestCase):
 
     def start(self):
         """Serves sluice.yaml; self.checks and self.admin are "host:port"."""
-        with open(self.root / "log", "w") as log:
-            self.process = subprocess.Popen([self.sluice, "serve", "--config", "sluice.yaml"],
-                                            cwd=self.root, stdout=subprocess.PIPE, stderr=log,
-                                            text=True)
-        greeting = ""
-        for line in self.process.stdout:
-            greeting += line
-            if line.startswith("Try:"):
-                break
-        else:
-            raise AssertionError("it did not start: " + self.log())
+        self.process, greeting = launch([self.sluice, "serve", "--config", "sluice.yaml"],
+                                        self.root)
         addresses = dict(re.findall(r"^  (checks|admin)\s+https?://(\S+)", greeting, re.M))
         self.checks, self.admin = addresses.get("checks"), addresses.get("admin")
         return greeting

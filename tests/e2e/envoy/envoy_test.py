@@ -71,17 +71,9 @@ class EnvoyCase(unittest.TestCase):
                 "RUNTIME_SUBDIRECTORY": "ratelimit", **more}
 
     def start(self, credentials=None, **more):
-        with open(self.root / "log", "a") as log:
-            self.process = subprocess.Popen(
-                [self.sluice, "serve", "--envoy", "--config", "sluice.yaml"], cwd=self.root,
-                env=self.environment(**more), stdout=subprocess.PIPE, stderr=log, text=True)
-        greeting = ""
-        for line in self.process.stdout:
-            greeting += line
-            if line.startswith("Try:"):
-                break
-        else:
-            raise AssertionError("it did not start: " + self.log())
+        self.process, greeting = harness.launch(
+            [self.sluice, "serve", "--envoy", "--config", "sluice.yaml"], self.root, mode="a",
+            env=self.environment(**more))
         addresses = dict(re.findall(r"^  (checks|admin|grpc)\s+(?:https?://)?(\S+)", greeting, re.M))
         self.checks, self.admin = addresses["checks"], addresses["admin"]
         target = addresses["grpc"]

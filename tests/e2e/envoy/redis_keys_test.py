@@ -6,7 +6,6 @@ import pathlib
 import re
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -43,38 +42,6 @@ def free_port():
         return taken.getsockname()[1]
 
 
-class Redis:
-    """A redis-server in a folder of its own, on a Unix socket."""
-
-    def __init__(self, root, *options):
-        root.mkdir()
-        self.root, self.socket, self.options = root, str(root / "redis.sock"), options
-        self.password, self.process = [], None
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir",
-             str(self.root), *self.options], stdout=subprocess.PIPE, text=True)
-        said = ""
-        for line in self.process.stdout:
-            said += line
-            if "eady to accept connections" in line:
-                return
-        raise AssertionError("redis-server did not start: " + said)
-
-    def run(self, *words):
-        return subprocess.run(["redis-cli", "-s", self.socket, *self.password, *words], check=True,
-                              capture_output=True, text=True, timeout=20).stdout.strip()
-
-    def kill(self):
-        if self.process:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdout.close()
-            self.process = None
-
-
 class OldPod:
     """envoyproxy/ratelimit, as far as one descriptor of one entry with a limit a year goes."""
 
@@ -106,19 +73,10 @@ class Pod:
                        "GRPC_HOST": "127.0.0.1", "GRPC_PORT": "0", "DEBUG_PORT": "0",
                        "LOG_LEVEL": "info", "RUNTIME_ROOT": str(root / "runtime"),
                        "RUNTIME_SUBDIRECTORY": "ratelimit", "SLUICE_REDIS_TIMEOUT": "10s", **more}
-        with open(root / "log", "w") as log:
-            self.process = subprocess.Popen(
-                [sluice, "serve", "--envoy", "--config", "sluice.yaml"], cwd=root, env=environment,
-                stdout=subprocess.PIPE, stderr=log, text=True)
-        greeting = ""
-        for line in self.process.stdout:
-            greeting += line
-            if line.startswith("Try:"):
-                break
-        else:
-            raise AssertionError("it did not start: " + self.log())
-        self.greeting = greeting
-        found = dict(re.findall(r"^  (checks|admin|grpc)\s+(?:https?://)?(\S+)", greeting, re.M))
+        self.process, self.greeting = harness.launch(
+            [sluice, "serve", "--envoy", "--config", "sluice.yaml"], root, env=environment)
+        found = dict(re.findall(r"^  (checks|admin|grpc)\s+(?:https?://)?(\S+)", self.greeting,
+                                re.M))
         self.admin = found["admin"]
         self.client = rls.Client("localhost:%d" % int(found["grpc"].rsplit(":", 1)[1]))
 
@@ -156,7 +114,9 @@ class RedisKeysTest(unittest.TestCase):
         self.folder.cleanup()
 
     def redis(self, *options):
-        self.servers.append(Redis(self.root / ("redis%d" % len(self.servers)), *options))
+        root = self.root / ("redis%d" % len(self.servers))
+        root.mkdir()
+        self.servers.append(harness.Redis(root, *options))
         return self.servers[-1]
 
     def pod(self, connections=3, **environment):

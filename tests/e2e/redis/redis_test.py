@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "daemon"))
-from harness import Authority, until  # noqa: E402
+from harness import Authority, Redis, launch, until  # noqa: E402
 
 RULES = """
 rules:
@@ -30,40 +30,6 @@ rules:
 """
 
 
-class Redis:
-    """A redis-server in a folder of its own, on a Unix socket and whatever `options` say."""
-
-    def __init__(self, root, *options):
-        self.socket, self.options = str(root / "redis.sock"), options
-        self.root, self.process = root, None
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir",
-             str(self.root), *self.options], stdout=subprocess.PIPE, text=True)
-        said = ""
-        for line in self.process.stdout:
-            said += line
-            if "eady to accept connections" in line:
-                return
-        raise AssertionError("redis-server did not start: " + said)
-
-    def run(self, *words):
-        return subprocess.run(["redis-cli", "-s", self.socket, *words], check=True,
-                              capture_output=True, text=True, timeout=20).stdout.strip()
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def kill(self):
-        if self.process:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdout.close()
-            self.process = None
-
-
 class Node:
     """A daemon in a folder of its own."""
 
@@ -74,16 +40,7 @@ class Node:
             "  - {address: \"127.0.0.1:0\"}\n  - {address: \"127.0.0.1:0\", role: admin}\n%s"
             % (store, RULES))
         self.root = root
-        with open(root / "log", "w") as log:
-            self.process = subprocess.Popen([sluice, "serve", "--config", "sluice.yaml"], cwd=root,
-                                            stdout=subprocess.PIPE, stderr=log, text=True)
-        self.greeting = ""
-        for line in self.process.stdout:
-            self.greeting += line
-            if line.startswith("Try:"):
-                break
-        else:
-            raise AssertionError("it did not start: " + self.log())
+        self.process, self.greeting = launch([sluice, "serve", "--config", "sluice.yaml"], root)
         found = dict(re.findall(r"^  (checks|admin)\s+http://(\S+)", self.greeting, re.M))
         self.checks, self.admin = found["checks"], found["admin"]
 
