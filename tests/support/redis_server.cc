@@ -48,15 +48,6 @@ std::string TextOf(std::span<const wire::RespNode> reply) {
 
 }  // namespace
 
-RedisServer::RedisServer(Bare /*bare*/) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "sluice_redis_XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    GiveUp("no folder for it");
-  }
-  folder_ = pattern;
-  socket_path_ = folder_ + "/redis.sock";
-}
-
 RedisServer::RedisServer(std::vector<std::string> options) : RedisServer(Bare()) {
   options_ = std::move(options);
   Start();
@@ -77,8 +68,6 @@ std::unique_ptr<RedisServer> RedisServer::Sentinel(int port, int primary_port,
 
 RedisServer::~RedisServer() {
   Kill();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 void RedisServer::Start() {

@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include "support/temporary_folder.h"
+
 namespace sluice::support {
 
 // A redis-server of a test's own, on a Unix socket in a folder of its own. What cannot be done
@@ -46,11 +48,12 @@ class RedisServer {
 
  private:
   struct Bare {};
-  explicit RedisServer(Bare bare);
+  explicit RedisServer(Bare /*bare*/) {}
   void Launch(std::vector<std::string> args, const char* ready);
 
-  std::string folder_;
-  std::string socket_path_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
+  const std::string socket_path_ = folder_ + "/redis.sock";
   std::vector<std::string> options_;
   std::string password_;
   pid_t pid_ = 0;

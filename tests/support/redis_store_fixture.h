@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/quota.h"
 #include "net/event_loop.h"
 #include "redis/redis_store.h"
 #include "support/manual_clock.h"
@@ -19,6 +20,16 @@ inline redis::RedisSettings PatientSettings(const RedisServer& server) {
   settings.target.path = server.socket_path();
   settings.channel.deadline = std::chrono::seconds(20);
   return settings;
+}
+
+// So many a year: no test meets the edge of its windows.
+inline core::Quota YearlyOf(Units limit,
+                            core::Algorithm algorithm = core::Algorithm::kFixedWindow) {
+  core::Quota quota;
+  quota.algorithm = algorithm;
+  quota.limit = quota.rate = quota.ceiling = limit;
+  quota.window = std::chrono::hours(24 * 365);
+  return quota;
 }
 
 // A RedisStore with one loop, which the test runs.

@@ -23,14 +23,7 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::RedisServer;
 using support::WaitUntil;
-
-core::Quota Of(Units limit, core::Algorithm algorithm = core::Algorithm::kFixedWindow) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = quota.rate = quota.ceiling = limit;
-  quota.window = std::chrono::hours(24 * 365);
-  return quota;
-}
+using support::YearlyOf;
 
 class ClusterTest : public ::testing::Test {
  protected:
@@ -129,16 +122,16 @@ class ClusterTest : public ::testing::Test {
 TEST_F(ClusterTest, EveryKeyIsAskedWhereItLies) {
   for (int i = 0; i < 60; ++i) {
     const OwnedKey key("a}b{c" + std::to_string(i));
-    EXPECT_EQ(AskOne(key, Of(5)).decision.remaining, 4);
+    EXPECT_EQ(AskOne(key, YearlyOf(5)).decision.remaining, 4);
     EXPECT_EQ(error_, StoreError::kNone) << redis_->events();
     support::Answered<store::RefundCall> refund;
     refund.key = key.view();
-    refund.quota = Of(5);
+    refund.quota = YearlyOf(5);
     refund.units = 1;
     redis_->store().Refund(refund);
     redis_->RunUntilIdle();
     EXPECT_EQ(refund.error, StoreError::kNone);
-    EXPECT_EQ(AskOne(key, Of(5)).decision.remaining, 4);
+    EXPECT_EQ(AskOne(key, YearlyOf(5)).decision.remaining, 4);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_GT(std::stoi(Run(i, {"DBSIZE"})), 5);
@@ -156,11 +149,12 @@ TEST_F(ClusterTest, CountersOfOneRequestLieWhereTheirNamesSay) {
   for (int i = 0; i < 30; ++i) {
     const std::string value = i % 2 == 0 ? std::to_string(i) : "{v" + std::to_string(i) + "}";
     keys.push_back(std::make_unique<OwnedKey>("d_k_" + value + "_"));
-    call.Add(
-        {.key = keys.back()->view(), .quota = Of(5, core::Algorithm::kTally), .cost = Cost{7}});
+    call.Add({.key = keys.back()->view(),
+              .quota = YearlyOf(5, core::Algorithm::kTally),
+              .cost = Cost{7}});
   }
   const auto ours = KeyOn(0);
-  call.Add({.key = ours->view(), .quota = Of(5), .cost = {}});
+  call.Add({.key = ours->view(), .quota = YearlyOf(5), .cost = {}});
   EXPECT_EQ(Ask(call), StoreError::kNone) << redis_->events();
   EXPECT_EQ(call.own_answers.back().decision.remaining, 4);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -183,9 +177,10 @@ TEST_F(ClusterTest, ARequestOverSeveralSlotsIsChargedWholeOrNotAtAll) {
     SCOPED_TRACE(core::NameOf(algorithm));
     for (int i = 0; i < 8; ++i) {
       OwnedCheckCall call;
-      call.Add({.key = one->view(), .quota = Of(10, algorithm), .cost = {}});
-      call.Add({.key = two->view(), .quota = Of(5, algorithm), .cost = {}});
-      call.Add({.key = three->view(), .quota = Of(20, algorithm), .cost = {}, .shadow = true});
+      call.Add({.key = one->view(), .quota = YearlyOf(10, algorithm), .cost = {}});
+      call.Add({.key = two->view(), .quota = YearlyOf(5, algorithm), .cost = {}});
+      call.Add(
+          {.key = three->view(), .quota = YearlyOf(20, algorithm), .cost = {}, .shadow = true});
       EXPECT_EQ(Ask(call), StoreError::kNone);
       redis_->RunUntilIdle();
       const bool allowed = i < 5;
@@ -196,8 +191,9 @@ TEST_F(ClusterTest, ARequestOverSeveralSlotsIsChargedWholeOrNotAtAll) {
       EXPECT_EQ(call.own_answers[1].decision.allowed, allowed);
       EXPECT_EQ(call.own_answers[1].decision.remaining, 5 - charged);
       EXPECT_EQ(call.own_answers[2].charged, allowed);
-      EXPECT_EQ(AskOne(*one, Of(10, algorithm), true).decision.remaining, 10 - charged) << i;
-      EXPECT_EQ(AskOne(*three, Of(20, algorithm), true).decision.remaining, 20 - charged) << i;
+      EXPECT_EQ(AskOne(*one, YearlyOf(10, algorithm), true).decision.remaining, 10 - charged) << i;
+      EXPECT_EQ(AskOne(*three, YearlyOf(20, algorithm), true).decision.remaining, 20 - charged)
+          << i;
     }
   }
   EXPECT_GT(redis_->store().metrics().Read(RedisCount::kUndos), 0U);
@@ -213,13 +209,13 @@ TEST_F(ClusterTest, BansAreKeptBesideTheirKeysAndListedFromAllServers) {
     for (const Reason reason : {Reason::kNone, Reason::kQuotaExceeded, Reason::kQuotaExceeded,
                                 Reason::kBanned, Reason::kBanned}) {
       OwnedCheckCall call;
-      call.Add({.key = banned->view(), .quota = Of(1), .cost = {}, .ban = &kBan});
-      call.Add({.key = other->view(), .quota = Of(10, core::Algorithm::kGcra), .cost = {}});
+      call.Add({.key = banned->view(), .quota = YearlyOf(1), .cost = {}, .ban = &kBan});
+      call.Add({.key = other->view(), .quota = YearlyOf(10, core::Algorithm::kGcra), .cost = {}});
       EXPECT_EQ(Ask(call), StoreError::kNone);
       redis_->RunUntilIdle();
       EXPECT_EQ(call.own_answers[0].decision.reason, reason) << redis_->events();
     }
-    EXPECT_EQ(AskOne(*other, Of(10, core::Algorithm::kGcra), true).decision.remaining, 9);
+    EXPECT_EQ(AskOne(*other, YearlyOf(10, core::Algorithm::kGcra), true).decision.remaining, 9);
   }
   support::Answered<store::BansCall> list;
   redis_->store().ListBans(list);
@@ -267,8 +263,8 @@ TEST_F(ClusterTest, AServerThatIsAwayFailsItsOwnChecksOnly) {
   const auto away = KeyOn(2);
   servers_[2]->redis.Kill();
   OwnedCheckCall call;
-  call.Add({.key = there->view(), .quota = Of(10), .cost = {}});
-  call.Add({.key = away->view(), .quota = Of(10), .cost = {}});
+  call.Add({.key = there->view(), .quota = YearlyOf(10), .cost = {}});
+  call.Add({.key = away->view(), .quota = YearlyOf(10), .cost = {}});
   EXPECT_EQ(Ask(call, milliseconds(300)), StoreError::kNone);
   EXPECT_EQ(call.own_answers[0].error, StoreError::kNone);
   EXPECT_TRUE(call.own_answers[0].charged);
@@ -277,7 +273,7 @@ TEST_F(ClusterTest, AServerThatIsAwayFailsItsOwnChecksOnly) {
 
 TEST_F(ClusterTest, AReplicaTakesOverUnderLoad) {
   const auto key = KeyOn(0);
-  const core::Quota quota = Of(1000);
+  const core::Quota quota = YearlyOf(1000);
   for (int i = 0; i < 10; ++i) {
     (void)AskOne(*key, quota);
   }
@@ -320,8 +316,8 @@ TEST_F(ClusterTest, ASlotMovesUnderLoadAndNothingIsLost) {
     std::vector<store::CheckCall*> batch;
     for (OwnedCheckCall& call : calls) {
       // Two keys of one slot: while one has moved and the other has not, TRYAGAIN.
-      call.Add({.key = key->view(), .quota = Of(100), .cost = {}});
-      call.Add({.key = key->view(), .quota = Of(500, core::Algorithm::kGcra), .cost = {}});
+      call.Add({.key = key->view(), .quota = YearlyOf(100), .cost = {}});
+      call.Add({.key = key->view(), .quota = YearlyOf(500, core::Algorithm::kGcra), .cost = {}});
       batch.push_back(&call);
     }
     redis_->store().CheckMany(batch);
@@ -339,9 +335,9 @@ TEST_F(ClusterTest, ASlotMovesUnderLoadAndNothingIsLost) {
   Run(0, {"CLUSTER", "SETSLOT", slot, "MIGRATING", servers_[1]->id});
   ask(10);  // Both keys are still there.
   std::string first;
-  AppendKeyText("r", key->view(), Of(100), first);
+  AppendKeyText("r", key->view(), YearlyOf(100), first);
   std::string second;
-  AppendKeyText("r", key->view(), Of(500, core::Algorithm::kGcra), second);
+  AppendKeyText("r", key->view(), YearlyOf(500, core::Algorithm::kGcra), second);
   EXPECT_EQ(Run(0, {"MIGRATE", "127.0.0.1", port, first, "0", "5000"}), "OK");
   ask(5);  // One here, one there.
   EXPECT_EQ(Run(0, {"MIGRATE", "127.0.0.1", port, second, "0", "5000"}), "OK");
@@ -350,7 +346,7 @@ TEST_F(ClusterTest, ASlotMovesUnderLoadAndNothingIsLost) {
   Run(0, {"CLUSTER", "SETSLOT", slot, "NODE", servers_[1]->id});
   ask(10);  // MOVED
   const int before = allowed;
-  EXPECT_EQ(AskOne(*key, Of(100), true).decision.remaining, 100 - before) << redis_->events();
+  EXPECT_EQ(AskOne(*key, YearlyOf(100), true).decision.remaining, 100 - before) << redis_->events();
   EXPECT_GE(before, 40);
   ask(100);
   EXPECT_EQ(allowed, 100);
@@ -370,12 +366,12 @@ TEST_F(ClusterTest, ACounterOfASlotThatMovesGetsItsExpiryThere) {
   Run(1, {"CLUSTER", "SETSLOT", number, "IMPORTING", servers_[0]->id});
   Run(0, {"CLUSTER", "SETSLOT", number, "MIGRATING", servers_[1]->id});
   const OwnedKey key(value);
-  EXPECT_EQ(AskOne(key, Of(5, core::Algorithm::kTally)).decision.remaining, 4);
+  EXPECT_EQ(AskOne(key, YearlyOf(5, core::Algorithm::kTally)).decision.remaining, 4);
   EXPECT_EQ(error_, StoreError::kNone) << redis_->events();
   redis_->RunUntilIdle();
   Run(1, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
   Run(0, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
-  EXPECT_EQ(AskOne(key, Of(5, core::Algorithm::kTally), true).decision.remaining, 4);
+  EXPECT_EQ(AskOne(key, YearlyOf(5, core::Algorithm::kTally), true).decision.remaining, 4);
   EXPECT_GT(std::stol(Run(1, {"TTL", value + std::to_string(start)})), year - 60);
 }
 

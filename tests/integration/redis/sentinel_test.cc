@@ -22,19 +22,12 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::RedisServer;
 using support::WaitUntil;
-
-core::Quota Hundred() {
-  core::Quota quota;
-  quota.algorithm = core::Algorithm::kFixedWindow;
-  quota.limit = 100;
-  quota.window = std::chrono::hours(24 * 365);
-  return quota;
-}
+using support::YearlyOf;
 
 // Asks once, with this deadline: the answer, and whether there was one.
 bool Ask(LoopedRedisStore& redis, const OwnedKey& key, Duration deadline, Decision& decision) {
   OwnedCheckCall call;
-  call.Add({.key = key.view(), .quota = Hundred(), .cost = {}});
+  call.Add({.key = key.view(), .quota = YearlyOf(100), .cost = {}});
   call.deadline = std::chrono::steady_clock::now() + deadline;
   const std::array<store::CheckCall*, 1> batch{&call};
   redis.store().CheckMany(batch);

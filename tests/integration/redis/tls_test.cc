@@ -1,7 +1,5 @@
 #include <array>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -12,6 +10,7 @@
 #include "redis/key_text.h"
 #include "support/redis_store_fixture.h"
 #include "support/store_calls.h"
+#include "support/temporary_folder.h"
 #include "support/test_certificates.h"
 
 // TLS to all that a node talks to: primaries, Sentinels, every server of a cluster. None of them
@@ -26,28 +25,15 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::RedisServer;
 using support::WaitUntil;
-
-core::Quota Hundred() {
-  core::Quota quota;
-  quota.algorithm = core::Algorithm::kFixedWindow;
-  quota.limit = 100;
-  quota.window = std::chrono::hours(24 * 365);
-  return quota;
-}
+using support::YearlyOf;
 
 class RedisTlsTest : public ::testing::Test {
  protected:
   RedisTlsTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "sluice_tls_XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     const support::TestAuthority::Signed own = authority_.Sign("127.0.0.1");
     std::ofstream(folder_ + "/ca.crt") << authority_.certificate();
     std::ofstream(folder_ + "/server.crt") << own.certificate;
     std::ofstream(folder_ + "/server.key") << own.key;
-  }
-  ~RedisTlsTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   // On the command line of a server that has this port alone.
@@ -94,7 +80,7 @@ class RedisTlsTest : public ::testing::Test {
 
   store::CheckAnswer Ask(const OwnedKey& key) {
     OwnedCheckCall call;
-    call.Add({.key = key.view(), .quota = Hundred(), .cost = {}});
+    call.Add({.key = key.view(), .quota = YearlyOf(100), .cost = {}});
     store::CheckCall* const one = &call;
     redis_->store().CheckMany({&one, 1});
     redis_->RunUntil([&] { return call.answers_got == 1; });
@@ -108,7 +94,8 @@ class RedisTlsTest : public ::testing::Test {
   base::SystemClock clock_;
   support::TestAuthority authority_;
   support::TestAuthority stranger_{"Somebody else"};
-  std::string folder_;
+  const support::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
   std::unique_ptr<LoopedRedisStore> redis_;
   StoreError error_ = StoreError::kNone;
 };

@@ -1,6 +1,5 @@
 #include "rule_keeper.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "net/event_loop.h"
 #include "support/scripted_store.h"
+#include "support/temporary_folder.h"
 
 namespace sluice::app {
 namespace {
@@ -19,12 +19,9 @@ constexpr const char* kRule =
 class RuleKeeperTest : public testing::Test {
  protected:
   RuleKeeperTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "rule_keeper.XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     config_.own_rules = {.name = "sluice.yaml", .text = "", .is_configuration = true};
     config_.rule_files = {(folder_ / "*.yaml").string()};
   }
-  ~RuleKeeperTest() override { std::filesystem::remove_all(folder_); }
 
   void Write(int rate) const {
     std::string text = kRule;
@@ -33,7 +30,8 @@ class RuleKeeperTest : public testing::Test {
   }
   [[nodiscard]] std::size_t rules() const { return service_.Rules()->rules().size(); }
 
-  std::filesystem::path folder_;
+  const support::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   DaemonConfig config_;
   net::EventLoop loop_;
   support::ScriptedStore store_;

@@ -6,21 +6,15 @@
 #include <string_view>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
+
+#include "support/temporary_folder.h"
 
 namespace sluice::logs {
 
 // A folder for the logs of a test, gone with it.
 class LogFilesTest : public ::testing::Test {
  protected:
-  LogFilesTest()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("sluice_logs_test." + std::to_string(getpid()))) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~LogFilesTest() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::string Path(const std::string& name) const {
     return (folder_ / name).string();
   }
@@ -41,7 +35,8 @@ class LogFilesTest : public ::testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  const support::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 }  // namespace sluice::logs

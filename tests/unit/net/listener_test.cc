@@ -1,7 +1,6 @@
 #include "net/listener.h"
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -17,6 +16,7 @@
 #include <sys/socket.h>
 
 #include "net/event_loop.h"
+#include "support/temporary_folder.h"
 
 namespace sluice::net {
 namespace {
@@ -248,12 +248,6 @@ TEST(ListenerTest, SaysWhyItCannotListen) {
 
 class UnixListenerTest : public testing::Test {
  protected:
-  UnixListenerTest() {
-    std::string folder = testing::TempDir() + "sluice-XXXXXX";
-    path_ = std::string(::mkdtemp(folder.data())) + "/socket";
-  }
-  ~UnixListenerTest() override { std::filesystem::remove_all(path_.parent_path()); }
-
   // Of `loop`; counts who comes.
   std::unique_ptr<Listener> Open(EventLoop& loop, const UnixSocket& socket) {
     auto opened = Listener::Open(loop, socket, limit_, [this](std::unique_ptr<Transport> came) {
@@ -269,7 +263,8 @@ class UnixListenerTest : public testing::Test {
     return client;
   }
 
-  std::filesystem::path path_;
+  const support::TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "socket";
   ConnectionLimit limit_{10};
   boost::asio::io_context clients_;
   std::vector<std::string> peers_;

@@ -7,7 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "support/temporary_folder.h"
 
 namespace sluice::replay {
 namespace {
@@ -17,13 +18,6 @@ using ::testing::HasSubstr;
 
 class EventsTest : public ::testing::Test {
  protected:
-  EventsTest()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("sluice_events_test." + std::to_string(getpid()))) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~EventsTest() override { std::filesystem::remove_all(folder_); }
-
   void Write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
   }
@@ -44,7 +38,8 @@ class EventsTest : public ::testing::Test {
   std::string errors_;
 
  private:
-  std::filesystem::path folder_;
+  const support::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(EventsTest, PrintsTheAnswerToTheLetter) {

@@ -9,7 +9,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include "support/temporary_folder.h"
 
 namespace sluice {
 namespace {
@@ -91,8 +92,8 @@ TEST(LimiterTest, ErrorsAreAnsweredAndChangeNothing) {
 }
 
 TEST(LimiterTest, KeepsWhatIsUsedOverAReload) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("sluice_limiter_test." + std::to_string(getpid()) + ".yaml");
+  const support::TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "rules.yaml";
   std::ofstream(path) << kThreeADay;
   auto limiter = Limiter::FromFile(path.string(), {.keys = 1'000});
   ASSERT_TRUE(limiter) << limiter.error().Text();
@@ -101,7 +102,6 @@ TEST(LimiterTest, KeepsWhatIsUsedOverAReload) {
   Limiter moved = std::move(*limiter);
   EXPECT_TRUE(moved.LoadFile(path.string()));
   EXPECT_EQ(moved.Peek(user)->decision.remaining, 1);
-  std::filesystem::remove(path);
 }
 
 TEST(LimiterTest, IsExactUnderManyThreads) {

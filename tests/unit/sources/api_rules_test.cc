@@ -1,6 +1,5 @@
 #include "sources/api_rules.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sources/durable_file.h"
+#include "support/temporary_folder.h"
 
 namespace sluice::sources {
 namespace {
@@ -58,13 +58,8 @@ TEST(RuleDocumentTest, WhatIsNotOneObjectIsRefused) {
 
 class ApiRulesTest : public testing::Test {
  protected:
-  ApiRulesTest() {
-    std::string name = (fs::temp_directory_path() / "api_rules.XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-  }
-  ~ApiRulesTest() override { fs::remove_all(root_); }
-
-  fs::path root_;
+  const support::TemporaryFolder temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST_F(ApiRulesTest, WhatIsPutIsThereAfterARestart) {

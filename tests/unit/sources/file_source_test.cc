@@ -1,6 +1,5 @@
 #include "sources/file_source.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,6 +10,7 @@
 #include <poll.h>
 
 #include "sources/rule_globs.h"
+#include "support/temporary_folder.h"
 
 namespace sluice::sources {
 namespace {
@@ -22,12 +22,6 @@ using ::testing::IsEmpty;
 
 class FileSourceTest : public ::testing::Test {
  protected:
-  FileSourceTest() {
-    std::string pattern = (fs::temp_directory_path() / "sluice-sources-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-  }
-  ~FileSourceTest() override { fs::remove_all(root_); }
-
   [[nodiscard]] std::string Path(const std::string& name) const { return (root_ / name).string(); }
   void Write(const std::string& name, const std::string& text) const {
     fs::create_directories((root_ / name).parent_path());
@@ -64,7 +58,8 @@ class FileSourceTest : public ::testing::Test {
     return changed;
   }
 
-  fs::path root_;
+  const support::TemporaryFolder temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST_F(FileSourceTest, ReadsGlobsInSortedOrderAndEachFileOnce) {
