@@ -31,6 +31,10 @@ class EnvironmentReader {
   void Fail(std::string_view name, std::string_view value, std::string_view why);
 
  private:
+  // `read` makes a T of the text, or nothing; `why` says then what the text is not.
+  template <class T, class Read>
+  [[nodiscard]] T Value(std::string_view name, T otherwise, Read read, std::string_view why);
+
   const Environment& environment_;
   rules::Findings& findings_;
 };
