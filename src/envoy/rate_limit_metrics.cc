@@ -1,6 +1,8 @@
 #include "envoy/rate_limit_metrics.h"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -94,27 +96,37 @@ std::uint64_t RateLimitMetrics::Read(const StatName& name, Count count) const {
   return sum;
 }
 
+std::map<StatName, RateLimitMetrics::Sum> RateLimitMetrics::Sums() const {
+  std::map<StatName, Sum> sums;
+  const auto add = [&sums](const StatName& name, const Counters& counters) {
+    Sum& sum = sums[name];
+    for (std::size_t i = 0; i < kCounts; ++i) {
+      sum[i] += counters->Read(i);
+    }
+  };
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, known] : known_) {
+    add(name, known.counters);
+  }
+  for (const auto& [name, counters] : named_) {
+    add(name, counters);
+  }
+  return sums;
+}
+
+std::uint64_t RateLimitMetrics::Calls() const {
+  std::uint64_t calls = 0;
+  for (std::size_t i = 0; i < kCallResults; ++i) {
+    calls += calls_.Read(i);
+  }
+  return calls;
+}
+
 void RateLimitMetrics::AppendStats(std::string& out) const {
   const auto line = [&out](std::string_view name, std::string_view of, std::uint64_t value) {
     out.append(name).append(of).append(": ").append(std::to_string(value)).append("\n");
   };
-  std::map<StatName, std::array<std::uint64_t, kCounts>> sums;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto add = [&sums](const StatName& name, const Counters& counters) {
-      auto& sum = sums[name];
-      for (std::size_t i = 0; i < kCounts; ++i) {
-        sum[i] += counters->Read(i);
-      }
-    };
-    for (const auto& [name, known] : known_) {
-      add(name, known.counters);
-    }
-    for (const auto& [name, counters] : named_) {
-      add(name, counters);
-    }
-  }
-  for (const auto& [name, sum] : sums) {
+  for (const auto& [name, sum] : Sums()) {
     std::string path = "ratelimit.service.rate_limit.";
     for (const std::string& part : name) {
       path += part + '.';
@@ -130,31 +142,14 @@ void RateLimitMetrics::AppendStats(std::string& out) const {
   line(kService, "config_load_error", loads_.Read(0));
   line(kService, "config_load_success", loads_.Read(1));
   line(kService, "global_shadow_mode", global_shadow_.Read());
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < kCallResults; ++i) {
-    total += calls_.Read(i);
-  }
-  line("ratelimit_server.ShouldRateLimit.", "total_requests", total);
+  line("ratelimit_server.ShouldRateLimit.", "total_requests", Calls());
 }
 
 void RateLimitMetrics::Write(telemetry::Exposition& out) const {
-  std::map<Labels, std::array<std::uint64_t, kCounts>> sums;
-  std::size_t limits = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto add = [&sums](const StatName& name, const Counters& counters) {
-      auto& sum = sums[LabelsOf(name)];
-      for (std::size_t i = 0; i < kCounts; ++i) {
-        sum[i] += counters->Read(i);
-      }
-    };
-    for (const auto& [name, known] : known_) {
-      add(name, known.counters);
-    }
-    for (const auto& [name, counters] : named_) {
-      add(name, counters);
-    }
-    limits = in_force_;
+  std::map<Labels, Sum> sums;  // Several limits may have the labels of one.
+  for (const auto& [name, counts] : Sums()) {
+    Sum& sum = sums[LabelsOf(name)];
+    std::ranges::transform(sum, counts, sum.begin(), std::plus());
   }
   for (std::size_t i = 0; i < kCounts; ++i) {
     const std::string family = "ratelimit_service_rate_limit_" + std::string(kCountNames[i]);
@@ -174,12 +169,8 @@ void RateLimitMetrics::Write(telemetry::Exposition& out) const {
   out.Sample("ratelimit_service_should_rate_limit_error", store_error,
              Read(CallResult::kStoreError));
   const std::array<telemetry::Label, 1> method{{{"grpc_method", "ShouldRateLimit"}}};
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < kCallResults; ++i) {
-    total += calls_.Read(i);
-  }
   out.Family("ratelimit_service_total_requests", "Calls of ShouldRateLimit.", Type::kCounter);
-  out.Sample("ratelimit_service_total_requests", method, total);
+  out.Sample("ratelimit_service_total_requests", method, Calls());
   out.Family("ratelimit_service_response_time_seconds", "From a call to its answer.",
              Type::kHistogram);
   out.Samples("ratelimit_service_response_time_seconds", duration_.Read());
@@ -201,7 +192,8 @@ void RateLimitMetrics::Write(telemetry::Exposition& out) const {
     out.Sample("sluice_envoy_requests_total", result, calls_.Read(i));
   }
   out.Family("sluice_envoy_limits", "Limits in force for Envoy's domains.", Type::kGauge);
-  out.Sample("sluice_envoy_limits", {}, static_cast<double>(limits));
+  const std::lock_guard lock(mutex_);
+  out.Sample("sluice_envoy_limits", {}, static_cast<double>(in_force_));
 }
 
 }  // namespace sluice::envoy

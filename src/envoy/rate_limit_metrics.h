@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -73,6 +74,10 @@ class RateLimitMetrics final : public telemetry::Source {
     Counters counters;
     bool in_force = false;
   };
+  using Sum = std::array<std::uint64_t, kCounts>;
+
+  [[nodiscard]] std::map<StatName, Sum> Sums() const;
+  [[nodiscard]] std::uint64_t Calls() const;
 
   telemetry::Counter domain_not_found_;
   telemetry::CounterGroup calls_;
