@@ -84,6 +84,8 @@ AnswerMemory::Shard& AnswerMemory::ShardOf(const std::string& name) {
 }
 
 void AnswerMemory::Forget(Shard& shard, std::unordered_map<std::string, Entry>::iterator at) {
+  kept_.fetch_sub(1, std::memory_order_relaxed);
+  bytes_.fetch_sub(at->second.bytes, std::memory_order_relaxed);
   shard.bytes -= at->second.bytes;
   shard.oldest.erase(at->second.age);
   shard.entries.erase(at);
@@ -96,8 +98,6 @@ AnswerMemory::Found AnswerMemory::Begin(const std::string& name, std::string_vie
   const std::lock_guard lock(shard.mutex);
   auto at = shard.entries.find(name);
   if (at != shard.entries.end() && !at->second.pending && now >= at->second.until) {
-    kept_.fetch_sub(1, std::memory_order_relaxed);
-    bytes_.fetch_sub(at->second.bytes, std::memory_order_relaxed);
     Forget(shard, at);
     at = shard.entries.end();
   }
@@ -176,19 +176,13 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
       evictions_.fetch_add(1, std::memory_order_relaxed);
       shard.entries.erase(at);
     } else {
-      const auto forget_oldest = [&] {
-        const auto oldest = shard.entries.find(*shard.oldest.front());
-        kept_.fetch_sub(1, std::memory_order_relaxed);
-        bytes_.fetch_sub(oldest->second.bytes, std::memory_order_relaxed);
-        Forget(shard, oldest);
-      };
-      while (!shard.oldest.empty() &&
-             now >= shard.entries.find(*shard.oldest.front())->second.until) {
-        forget_oldest();
+      const auto oldest = [&] { return shard.entries.find(*shard.oldest.front()); };
+      while (!shard.oldest.empty() && now >= oldest()->second.until) {
+        Forget(shard, oldest());
       }
       while (shard.bytes + entry.bytes > bytes_a_shard_) {
         evictions_.fetch_add(1, std::memory_order_relaxed);
-        forget_oldest();
+        Forget(shard, oldest());
       }
       entry.pending = false;
       entry.until = now + keep_;

@@ -93,7 +93,8 @@ class AnswerMemory final : public telemetry::Source {
   static constexpr std::size_t kShards = 16;
 
   Shard& ShardOf(const std::string& name);
-  static void Forget(Shard& shard, std::unordered_map<std::string, Entry>::iterator at);
+  // One that is kept. Under the shard's mutex.
+  void Forget(Shard& shard, std::unordered_map<std::string, Entry>::iterator at);
 
   const std::size_t bytes_a_shard_;
   const Duration keep_;
