@@ -161,7 +161,7 @@ void ReadSettings(EnvironmentReader& read, envoy::Settings& settings) {
 }
 
 void ReadLog(EnvironmentReader& read, DaemonConfig& config) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kLevels{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOldLevels{
       {{"panic", "error"},
        {"fatal", "error"},
        {"error", "error"},
@@ -175,8 +175,8 @@ void ReadLog(EnvironmentReader& read, DaemonConfig& config) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   const auto* const known =
-      std::ranges::find(kLevels, level, &std::pair<std::string_view, std::string_view>::first);
-  if (known == kLevels.end()) {
+      std::ranges::find(kOldLevels, level, &std::pair<std::string_view, std::string_view>::first);
+  if (known == kOldLevels.end()) {
     read.Fail("LOG_LEVEL", level, "is none of panic, fatal, error, warn, info, debug, trace");
   } else {
     config.log_level = known->second;

@@ -21,7 +21,6 @@ namespace sluice::app {
 
 namespace {
 
-using rules::Mode;
 using rules::YamlNode;
 
 // An editor's steps: see FileFollower.
@@ -30,7 +29,8 @@ constexpr std::array<std::string_view, 3> kModes{"enforce", "shadow", "off"};
 constexpr std::array<std::string_view, 2> kTruths{"false", "true"};
 
 std::string TextOf(const rules::ModeOverrides& modes) {
-  std::vector<std::pair<std::string, Mode>> sorted(modes.by_rule.begin(), modes.by_rule.end());
+  std::vector<std::pair<std::string, rules::Mode>> sorted(modes.by_rule.begin(),
+                                                          modes.by_rule.end());
   std::sort(sorted.begin(), sorted.end());
   std::string text;
   wire::JsonWriter json(text);
@@ -54,12 +54,12 @@ rules::ModeOverrides Read(const YamlNode& root, rules::Reporter& report) {
     const YamlNode& value = root.value(i);
     if (root.key(i).text == "kill_switch") {
       if (rules::ReadWord(value, "kill_switch", kTruths, report).value_or(0) == 1) {
-        modes.all = Mode::kOff;
+        modes.all = rules::Mode::kOff;
       }
     } else if (root.key(i).text == "modes" && value.is_map()) {
       for (std::size_t m = 0; m < value.pair_count(); ++m) {
         if (const auto mode = rules::ReadWord(value.value(m), "mode", kModes, report)) {
-          modes.by_rule.insert_or_assign(value.key(m).text, static_cast<Mode>(*mode));
+          modes.by_rule.insert_or_assign(value.key(m).text, static_cast<rules::Mode>(*mode));
         }
       }
     } else {
@@ -119,7 +119,7 @@ Result<void> ModeKeeper::Follow(net::EventLoop& loop) {
   return {};
 }
 
-Result<void> ModeKeeper::SetMode(std::string_view rule, std::optional<Mode> mode) {
+Result<void> ModeKeeper::SetMode(std::string_view rule, std::optional<rules::Mode> mode) {
   rules::ModeOverrides next = modes_;
   if (mode) {
     next.by_rule.insert_or_assign(std::string(rule), *mode);
@@ -135,7 +135,7 @@ Result<void> ModeKeeper::SetMode(std::string_view rule, std::optional<Mode> mode
 
 Result<void> ModeKeeper::SetKillSwitch(bool on) {
   rules::ModeOverrides next = modes_;
-  next.all = on ? std::optional(Mode::kOff) : std::nullopt;
+  next.all = on ? std::optional(rules::Mode::kOff) : std::nullopt;
   auto set = Set(std::move(next));
   if (set) {
     spdlog::warn("kill switch {}", on ? "on: no rule is in force" : "off: the rules are in force");

@@ -63,6 +63,11 @@ struct Quota {
   const Calendar* calendar = nullptr;  // fixed_window by civil periods. Outlives every check.
 };
 
+// "at most this many per window": a bucket's rate, the limit of all others.
+[[nodiscard]] constexpr Units LimitPerWindow(const Quota& quota) {
+  return IsBucket(quota.algorithm) ? quota.rate : quota.limit;
+}
+
 // What makes these numbers impossible, as one sentence with the remedy; nullopt if
 // nothing. Checks ranges (0..kMaxUnits), the window, segments, ceiling, and that
 // burst * window / rate stays within kLongestHorizon.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "wire/ascii.h"
+
 namespace sluice::envoy {
 
 namespace {
@@ -22,14 +24,10 @@ bool IsOneOf(std::string_view text, auto& words) {
   return std::ranges::find(words, text) != words.end();
 }
 
-constexpr bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // How many digits stand at the front, which are taken off.
 std::size_t TakeDigits(std::string_view& text) {
   std::size_t count = 0;
-  while (count < text.size() && IsDigit(text[count])) {
+  while (count < text.size() && wire::IsDigit(text[count])) {
     ++count;
   }
   text.remove_prefix(count);
@@ -144,7 +142,8 @@ ScalarType TypeOf(const rules::YamlNode& node) {
   if (IsOneOf(unsigned_text, kInfinite) || IsOneOf(text, kNotANumber)) {
     return ScalarType::kFloat;
   }
-  if (unsigned_text.empty() || !(IsDigit(unsigned_text.front()) || unsigned_text.front() == '.')) {
+  if (unsigned_text.empty() ||
+      !(wire::IsDigit(unsigned_text.front()) || unsigned_text.front() == '.')) {
     return ScalarType::kText;
   }
   if (IsTimestamp(text)) {

@@ -1,14 +1,11 @@
 #include "envoy/stat_name.h"
 
 #include "envoy/match.h"
+#include "wire/ascii.h"
 
 namespace sluice::envoy {
 
 namespace {
-
-constexpr bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // How many characters of a dotted quad stand at the front of `text`; 0 if none does.
 std::size_t QuadSize(std::string_view text) {
@@ -18,7 +15,7 @@ std::size_t QuadSize(std::string_view text) {
       return 0;
     }
     std::size_t digits = 0;
-    while (digits < 3 && at < text.size() && IsDigit(text[at])) {
+    while (digits < 3 && at < text.size() && wire::IsDigit(text[at])) {
       ++at;
       ++digits;
     }
@@ -44,7 +41,7 @@ std::string StatPart(std::string_view text) {
   std::string part;
   part.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
-    const bool begins = IsDigit(text[i]) && (i == 0 || !IsDigit(text[i - 1]));
+    const bool begins = wire::IsDigit(text[i]) && (i == 0 || !wire::IsDigit(text[i - 1]));
     const std::size_t quad = begins ? QuadSize(text.substr(i)) : 0;
     if (quad != 0) {
       for (const char c : text.substr(i, quad)) {

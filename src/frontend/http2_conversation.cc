@@ -7,7 +7,7 @@
 namespace sluice::frontend {
 
 namespace {
-constexpr std::size_t kKeptBytes = 16 * 1024;  // Of a body that is empty.
+constexpr std::size_t kKeptBodyBytes = 16 * 1024;  // Of a body that is empty.
 }  // namespace
 
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): input_ stays untouched until a read.
@@ -58,7 +58,7 @@ void Http2Conversation::OnAnswered(Request& request) {
 void Http2Conversation::OnGone(Request& request) {
   request.unlink();
   request.stream = nullptr;
-  if (request.body.capacity() > kKeptBytes) {
+  if (request.body.capacity() > kKeptBodyBytes) {
     request.body = std::string();
   }
   idle_since_ = now();

@@ -14,15 +14,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/fault.h"
+
 namespace sluice::logs {
 
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-
-tl::unexpected<Error> Fault(const std::string& path, std::string message) {
-  return tl::unexpected(Error{.message = std::move(message), .place = {.file = path}});
-}
 
 // A file descriptor, with its first bytes to look at.
 class PlainSource final : public ByteSource {
@@ -73,7 +71,7 @@ class PlainSource final : public ByteSource {
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR) {
-        return Fault(path_, "cannot be read: " + std::generic_category().message(errno));
+        return FileFault(path_, "cannot be read: " + std::generic_category().message(errno));
       }
     }
   }
@@ -104,7 +102,7 @@ class GzipSource final : public ByteSource {
 
   Result<std::size_t> Read(std::span<char> room) override {
     if (!ready_) {
-      return over_ ? Result<std::size_t>(0) : Fault(path_, "no memory to gunzip it");
+      return over_ ? Result<std::size_t>(0) : FileFault(path_, "no memory to gunzip it");
     }
     stream_.next_out = reinterpret_cast<Bytef*>(room.data());
     stream_.avail_out = static_cast<uInt>(room.size());
@@ -119,7 +117,7 @@ class GzipSource final : public ByteSource {
             return End();
           }
           End();
-          return Fault(path_, "its gzip stream is cut off: what came before was read");
+          return FileFault(path_, "its gzip stream is cut off: what came before was read");
         }
         stream_.next_in = reinterpret_cast<Bytef*>(chunk_.data());
         stream_.avail_in = static_cast<uInt>(*got);
@@ -143,7 +141,7 @@ class GzipSource final : public ByteSource {
           return got;  // The next call meets the damage again.
         }
         End();
-        return Fault(path_, "its gzip stream is damaged: what came before was read" + why);
+        return FileFault(path_, "its gzip stream is damaged: what came before was read" + why);
       }
     }
     return room.size() - stream_.avail_out;
@@ -189,7 +187,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat about{};
     if (fd < 0 || ::fstat(fd, &about) != 0) {
-      return Fault(path, "cannot be opened: " + std::generic_category().message(errno));
+      return FileFault(path, "cannot be opened: " + std::generic_category().message(errno));
     }
     size = S_ISREG(about.st_mode) ? static_cast<std::uint64_t>(about.st_size) : 0;
   }
@@ -203,8 +201,8 @@ Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
   }
   for (const Packing& packing : kForeign) {
     if (head->starts_with(packing.magic)) {
-      return Fault(path, "is packed with " + std::string(packing.name) + ": read it with `" +
-                             std::string(packing.remedy) + " FILE | sluice ... -`");
+      return FileFault(path, "is packed with " + std::string(packing.name) + ": read it with `" +
+                                 std::string(packing.remedy) + " FILE | sluice ... -`");
     }
   }
   return plain;

@@ -18,22 +18,23 @@ namespace json = boost::json;
 constexpr std::size_t kMostLevels = 16;
 constexpr std::size_t kMostNames = 10'000;  // That are remembered: logs may make up names.
 
-struct NameHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view name) const {
-    return std::hash<std::string_view>{}(name);
-  }
-};
+json::parse_options Options() {
+  json::parse_options options;
+  options.max_depth = kMostLevels;
+  return options;
+}
+
+}  // namespace
 
 // Takes Boost.JSON's events and sets the record's values as they come.
-class Handler {
+class JsonHandler {
  public:
   static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
-  Handler(StampReader& stamps, const std::vector<std::string>& wanted) : row_(stamps, wanted) {}
+  JsonHandler(StampReader& stamps, const std::vector<std::string>& wanted) : row_(stamps, wanted) {}
 
   void Start(LogRecord& record, std::size_t line_bytes) {
     record_ = &record;
@@ -114,6 +115,13 @@ class Handler {
   bool on_comment(json::string_view, json::error_code&) { return true; }
 
  private:
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>{}(name);
+    }
+  };
+
   struct Level {
     bool is_array = false;
     bool has_value = false;      // Of an array: its first element has been.
@@ -176,18 +184,10 @@ class Handler {
   std::size_t depth_ = 0;
 };
 
-json::parse_options Options() {
-  json::parse_options options;
-  options.max_depth = kMostLevels;
-  return options;
-}
-
-}  // namespace
-
 struct JsonLinesParser::Impl {
   Impl(StampReader& stamps, const std::vector<std::string>& wanted)
       : parser(Options(), stamps, wanted) {}
-  json::basic_parser<Handler> parser;
+  json::basic_parser<JsonHandler> parser;
 };
 
 JsonLinesParser::JsonLinesParser(StampReader& stamps, const std::vector<std::string>& wanted)
@@ -201,7 +201,7 @@ LineKind JsonLinesParser::Parse(std::string_view line, LogRecord& record) {
   if (line[line.find_first_not_of(" \t")] != '{') {
     return Bad("no JSON object");
   }
-  json::basic_parser<Handler>& parser = impl_->parser;
+  json::basic_parser<JsonHandler>& parser = impl_->parser;
   parser.reset();
   parser.handler().Start(record, line.size());
   json::error_code error;

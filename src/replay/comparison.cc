@@ -21,11 +21,6 @@ using core::Quota;
 // What stands for no limit when an algorithm only counts.
 constexpr Units kCounting = kMaxUnits;
 
-// "at most this many per window" of a quota.
-Units LimitOf(const Quota& quota) {
-  return core::IsBucket(quota.algorithm) ? quota.rate : quota.limit;
-}
-
 bool SameWay(const Quota& a, const Quota& b) {
   return a.algorithm == b.algorithm && a.strict == b.strict &&
          (a.algorithm != Algorithm::kSlidingWindow || a.segments == b.segments);
@@ -38,7 +33,7 @@ Quota At(const Quota& way, const Quota& asked, bool own) {
   if (own) {
     return asked;
   }
-  quota.limit = LimitOf(asked);
+  quota.limit = core::LimitPerWindow(asked);
   quota.rate = core::IsBucket(way.algorithm) ? quota.limit : 0;
   return quota;
 }
@@ -74,7 +69,7 @@ void Compare(Errors& errors, bool allowed, bool right) {
 
 bool Comparison::IsComparable(const Quota& quota) {
   return !quota.unlimited && quota.calendar == nullptr &&
-         quota.algorithm != Algorithm::kConcurrency && LimitOf(quota) > 0;
+         quota.algorithm != Algorithm::kConcurrency && core::LimitPerWindow(quota) > 0;
 }
 
 Comparison::Comparison(const Quota& quota) {
@@ -177,7 +172,7 @@ void Comparison::Judge(std::size_t key, const Quota& quota, WallInstant at, Cost
   }
   Key& held = keys_[key];
   held.lanes.resize(rows_.size());
-  const Units limit = LimitOf(quota);
+  const Units limit = core::LimitPerWindow(quota);
   const TableNow now{.line = TableInstant(at.time_since_epoch()), .wall = at};
   const Units used = held.everything.Used(at, quota.window);
   const bool fits_everything = cost.units == 0 || used + cost.units <= limit;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/fault.h"
 #include "wire/check_json.h"
 
 namespace sluice::replay {
@@ -39,10 +40,6 @@ std::optional<Op> OpNamed(std::string_view name) {
   return std::nullopt;
 }
 
-tl::unexpected<Error> Bad(std::string message) {
-  return tl::unexpected(Error{.message = std::move(message)});
-}
-
 }  // namespace
 
 EventReader::EventReader()
@@ -60,7 +57,7 @@ Result<void> EventReader::Read(std::string_view line) {
   has_stamp_ = has_hold_ = has_file_ = asks_to_peek_ = false;
 
   if (auto read = object_.Read(line); !read) {
-    return Bad(std::move(read.error().message));
+    return Fault(std::move(read.error().message));
   }
   for (const JsonMember& member : object_.members()) {
     if (Result<void> read = ReadMember(member, line); !read) {
@@ -94,32 +91,32 @@ Result<void> EventReader::ReadMember(const JsonMember& member, std::string_view 
     const std::optional<Op> op =
         member.kind == ScalarKind::kText ? OpNamed(member.text) : std::nullopt;
     if (!op) {
-      return Bad("unknown op " + std::string(member.text) +
-                 ": check, peek, reset, refund, release, sweep or rules");
+      return Fault("unknown op " + std::string(member.text) +
+                   ": check, peek, reset, refund, release, sweep or rules");
     }
     event_.op = *op;
   } else if (name == "cost") {
     const auto cost = wire::CostOf(member, line);
     if (!cost) {
-      return Bad(cost.error().message);
+      return Fault(cost.error().message);
     }
     event_.cost = *cost;
   } else if (name == "hold") {
     if (member.kind != ScalarKind::kInteger || !member.fits || member.integer < 1) {
-      return Bad("hold must be the number of a hold granted, from 1");
+      return Fault("hold must be the number of a hold granted, from 1");
     }
     has_hold_ = true;
     event_.hold = member.integer;
   } else if (name == "file") {
     if (member.kind != ScalarKind::kText || member.text.empty()) {
-      return Bad("file must be the name of a rule file");
+      return Fault("file must be the name of a rule file");
     }
     has_file_ = true;
     event_.file = member.text;
   } else {  // peek, wait, reserve or receipt.
     const auto truth = wire::TruthOf(member, line);
     if (!truth) {
-      return Bad(truth.error().message);
+      return Fault(truth.error().message);
     }
     asks_to_peek_ |= name == "peek" && *truth;
   }
@@ -128,14 +125,14 @@ Result<void> EventReader::ReadMember(const JsonMember& member, std::string_view 
 
 Result<void> EventReader::ReadStamp(const JsonMember& member) {
   if (has_stamp_) {
-    return Bad("both t_ns and t_ms: one of them says when");
+    return Fault("both t_ns and t_ms: one of them says when");
   }
   const bool millis = member.name == "t_ms";
   const std::int64_t unit = millis ? 1'000'000 : 1;
   if (member.kind != ScalarKind::kInteger || !member.fits || member.integer < 0 ||
       member.integer > kLatest.time_since_epoch().count() / unit) {
-    return Bad(std::string(member.name) + " must be a whole number of " +
-               (millis ? "milliseconds" : "nanoseconds") + " since 1970, before the year 2162");
+    return Fault(std::string(member.name) + " must be a whole number of " +
+                 (millis ? "milliseconds" : "nanoseconds") + " since 1970, before the year 2162");
   }
   has_stamp_ = true;
   event_.at = WallInstant(Duration(member.integer * unit));
@@ -144,20 +141,20 @@ Result<void> EventReader::ReadStamp(const JsonMember& member) {
 
 Result<void> EventReader::CheckWhole() const {
   if (!has_stamp_) {
-    return Bad("t_ns or t_ms is missing: when did this happen?");
+    return Fault("t_ns or t_ms is missing: when did this happen?");
   }
   if (has_hold_ != (event_.op == Op::kRelease)) {
-    return Bad(has_hold_ ? "hold belongs to \"op\": \"release\"; an attribute of that name goes "
-                           "into \"attributes\": {...}"
-                         : "release needs \"hold\": the number of a hold granted, from 1");
+    return Fault(has_hold_ ? "hold belongs to \"op\": \"release\"; an attribute of that name goes "
+                             "into \"attributes\": {...}"
+                           : "release needs \"hold\": the number of a hold granted, from 1");
   }
   if (has_file_ != (event_.op == Op::kRules)) {
-    return Bad(has_file_ ? "file belongs to \"op\": \"rules\"; an attribute of that name goes "
-                           "into \"attributes\": {...}"
-                         : "rules needs \"file\": the rule file to load");
+    return Fault(has_file_ ? "file belongs to \"op\": \"rules\"; an attribute of that name goes "
+                             "into \"attributes\": {...}"
+                           : "rules needs \"file\": the rule file to load");
   }
   if (asks_to_peek_ && event_.op != Op::kCheck && event_.op != Op::kPeek) {
-    return Bad("\"peek\": true belongs to a check");
+    return Fault("\"peek\": true belongs to a check");
   }
   return {};
 }

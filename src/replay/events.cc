@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fault.h"
 #include "replay/answer_line.h"
 #include "replay/event.h"
 #include "replay/event_clock.h"
@@ -97,10 +98,6 @@ class EventRun {
   CheckEvent check_;
 };
 
-tl::unexpected<Error> Bad(std::string message) {
-  return tl::unexpected(Error{.message = std::move(message)});
-}
-
 bool EventRun::Begin() {
   rules::Findings findings;
   first_rules_ = LoadRuleFile(options_.rules_file, nullptr, findings);
@@ -173,7 +170,7 @@ Result<void> EventRun::Check(const Event& event) {
   check_.peek = event.op == Op::kPeek;
   service_->Decide(check_);
   if (!check_.verdict.request_error.empty()) {
-    return Bad(std::move(check_.verdict.request_error));
+    return Fault(std::move(check_.verdict.request_error));
   }
   return {};
 }
@@ -187,7 +184,7 @@ Result<void> EventRun::Operate(const Event& event) {
   } else {
     service_->Reset(call);
   }
-  return call.request_error.empty() ? Result<void>() : Bad(std::move(call.request_error));
+  return call.request_error.empty() ? Result<void>() : Fault(std::move(call.request_error));
 }
 
 void EventRun::Release(const Event& event) {

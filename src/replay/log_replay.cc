@@ -30,11 +30,6 @@ bool HasKey(const service::RuleDecision& made) {
   return !made.parts.empty() || made.rule->key.empty();
 }
 
-// "at most this many per window".
-Units LimitOf(const core::Quota& quota) {
-  return core::IsBucket(quota.algorithm) ? quota.rate : quota.limit;
-}
-
 KeyLine LineOf(const KeyRecord& record) {
   return {.key = std::string(record.text),
           .requests = record.requests,
@@ -288,7 +283,7 @@ void LogReplay::CountDecision(const service::RuleDecision& made, WallInstant at,
     ++key.denied;
   }
   if (count.has_peaks && !made.quota.unlimited) {
-    key.limit = LimitOf(made.quota);
+    key.limit = core::LimitPerWindow(made.quota);
     if (made.quota.calendar != nullptr) {
       key.window.AddInPeriod(made.quota.calendar->At(at).begin, made.cost.units);
     } else {

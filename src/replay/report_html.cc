@@ -125,7 +125,7 @@ void AppendKeys(std::string& html, const RuleReport& rule, std::string_view titl
   html += "</table></div></details>\n";
 }
 
-void AppendRates(std::string& html, const RuleReport& rule) {
+void AppendRatesSection(std::string& html, const RuleReport& rule) {
   if (rule.quantiles.empty()) {
     return;
   }
@@ -140,14 +140,14 @@ void AppendRates(std::string& html, const RuleReport& rule) {
   html += "</p>\n";
 }
 
-void AppendErrors(std::string& html, const Errors& errors) {
+void AppendErrorCells(std::string& html, const Errors& errors) {
   fmt::format_to(
       Out(html), "<td{}>{}</td><td{}>{}</td>", errors.wrongly_allowed == 0 ? "" : " class=\"bad\"",
       Grouped(errors.wrongly_allowed), errors.wrongly_denied == 0 ? "" : " class=\"bad\"",
       Grouped(errors.wrongly_denied));
 }
 
-void AppendComparison(std::string& html, const RuleReport& rule) {
+void AppendComparisonTable(std::string& html, const RuleReport& rule) {
   if (rule.comparison.empty()) {
     return;
   }
@@ -165,10 +165,10 @@ void AppendComparison(std::string& html, const RuleReport& rule) {
   for (const ComparisonRow& row : rule.comparison) {
     fmt::format_to(Out(html), "<tr{}><td>{}{}</td><td>{}</td>", row.own ? " class=\"own\"" : "",
                    HtmlText(row.name), row.own ? " (this rule)" : "", Grouped(row.denied));
-    AppendErrors(html, row.own_admissions);
-    AppendErrors(html, row.everything);
+    AppendErrorCells(html, row.own_admissions);
+    AppendErrorCells(html, row.everything);
     if (row.as_counter) {
-      AppendErrors(html, *row.as_counter);
+      AppendErrorCells(html, *row.as_counter);
     } else {
       html += "<td>–</td><td>–</td>";
     }
@@ -210,8 +210,8 @@ void AppendRule(std::string& html, const RuleReport& rule) {
                    TimelineChart(rule.timeline), WindowText(rule.timeline.step()));
     AppendKeys(html, rule, "Most denied", rule.most_denied);
     AppendKeys(html, rule, "Busiest", rule.busiest);
-    AppendRates(html, rule);
-    AppendComparison(html, rule);
+    AppendRatesSection(html, rule);
+    AppendComparisonTable(html, rule);
   }
   html += "</section>\n";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/fault.h"
 #include "core/key.h"
 #include "rules/value_reader.h"
 
@@ -12,18 +13,18 @@ namespace {
 
 constexpr std::size_t kMaxPatternBytes = 1024;
 
-tl::unexpected<Error> Fault(std::string message) {
-  return tl::make_unexpected(Error{"key_pattern: " + std::move(message), {}});
+tl::unexpected<Error> PatternFault(const std::string& message) {
+  return Fault("key_pattern: " + message);
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> ParseKeyPattern(std::string_view pattern) {
   if (pattern.empty()) {
-    return Fault("it is empty: write a word for one key that all share, or user:{user_id}");
+    return PatternFault("it is empty: write a word for one key that all share, or user:{user_id}");
   }
   if (pattern.size() > kMaxPatternBytes) {
-    return Fault("it is longer than " + std::to_string(kMaxPatternBytes) + " bytes");
+    return PatternFault("it is longer than " + std::to_string(kMaxPatternBytes) + " bytes");
   }
   std::vector<std::string> names;
   for (std::size_t at = 0; at < pattern.size();) {
@@ -32,26 +33,26 @@ Result<std::vector<std::string>> ParseKeyPattern(std::string_view pattern) {
       break;
     }
     if (pattern[brace] == '}') {
-      return Fault("a } without its { at character " + std::to_string(brace + 1));
+      return PatternFault("a } without its { at character " + std::to_string(brace + 1));
     }
     const std::size_t end = pattern.find_first_of("{}", brace + 1);
     if (end == pattern.npos || pattern[end] == '{') {
-      return Fault("the { at character " + std::to_string(brace + 1) + " is not closed");
+      return PatternFault("the { at character " + std::to_string(brace + 1) + " is not closed");
     }
     std::string name(pattern.substr(brace + 1, end - brace - 1));
     if (!IsAttributeName(name)) {
-      return Fault("{" + name +
-                   "} is no attribute name: it has no blanks, quotes or braces and "
-                   "is not empty");
+      return PatternFault("{" + name +
+                          "} is no attribute name: it has no blanks, quotes or braces and "
+                          "is not empty");
     }
     if (std::find(names.begin(), names.end(), name) != names.end()) {
-      return Fault("{" + name + "} is given twice");
+      return PatternFault("{" + name + "} is given twice");
     }
     names.push_back(std::move(name));
     at = end + 1;
   }
   if (names.size() > core::kMaxKeyParts) {
-    return Fault("more than " + std::to_string(core::kMaxKeyParts) + " attributes");
+    return PatternFault("more than " + std::to_string(core::kMaxKeyParts) + " attributes");
   }
   return names;
 }

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "base/fault.h"
 #include "rules/rule_set_index.h"
 
 // The way of every request. Nothing here allocates once the room is warm (see Match()), locks,
@@ -10,19 +11,9 @@ namespace sluice::rules {
 
 namespace {
 
-struct Hit {
-  std::uint32_t rule = 0;
-  bool shadow = false;
-  bool key_missing = false;
-};
-
 bool LacksKey(const CompiledRule& rule, const BoundRequest& request) {
   return std::any_of(rule.key.begin(), rule.key.end(),
                      [&](AttributeId id) { return request.Get(id) == nullptr; });
-}
-
-tl::unexpected<Error> Fault(std::string message) {
-  return tl::make_unexpected(Error{std::move(message), {}});
 }
 
 // What is wrong with a key value; nullopt if nothing.
@@ -51,6 +42,12 @@ std::optional<Error> FaultOfKey(const Rule& rule, const CompiledRule& compiled,
 struct Matches::Room {
   BoundRequest request;
   Candidates candidates;
+  struct Hit {
+    std::uint32_t rule = 0;
+    bool shadow = false;
+    bool key_missing = false;
+  };
+
   std::vector<Hit> hits;
   std::vector<std::uint64_t> replaced;  // By rule: the request that last replaced it.
   std::uint64_t generation = 0;
@@ -212,13 +209,13 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     }
   }
 
-  exempt = exempt && std::ranges::any_of(room.hits, [&](const Hit& hit) {
+  exempt = exempt && std::ranges::any_of(room.hits, [&](const auto& hit) {
              return index.rules[hit.rule].action == Action::kAllow && !hit.shadow &&
                     room.replaced[hit.rule] != room.generation;
            });
 
   // Then what each of those left says of this request.
-  for (const Hit& hit : room.hits) {
+  for (const auto& hit : room.hits) {
     const Rule& rule = index.rules[hit.rule];
     if (room.replaced[hit.rule] == room.generation || (only != nullptr && only != &rule) ||
         (exempt && rule.action == Action::kLimit)) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
@@ -80,10 +81,6 @@ store::WhenFull Policy(WhenFull when_full) {
   return store::WhenFull::kEvict;
 }
 
-tl::unexpected<Error> Bad(std::string message) {
-  return tl::unexpected(Error{.message = std::move(message), .place = {}});
-}
-
 bool InRange(Units units) {
   return units >= 0 && units <= kMaxUnits;
 }
@@ -124,7 +121,7 @@ class Limiter::Engine {
       for (const Error& error : findings.errors) {
         all += (all.empty() ? "" : "\n") + error.Text();
       }
-      return Bad(std::move(all));
+      return Fault(std::move(all));
     }
     service_->SetRules(std::move(rules));
     return {};
@@ -132,14 +129,14 @@ class Limiter::Engine {
 
   Result<Answer> Decide(Attributes attributes, Cost cost, bool peek) {
     if (!InRange(cost.units)) {
-      return Bad("the cost must be from 0 to 999999999999999");
+      return Fault("the cost must be from 0 to 999999999999999");
     }
     Answer answer;
     InProcessCall& call = CallOfThisThread();
     call.into = &answer;
     Send(call, attributes, cost, peek);
     if (!call.verdict.request_error.empty()) {
-      return Bad(std::move(call.verdict.request_error));
+      return Fault(std::move(call.verdict.request_error));
     }
     return answer;
   }
@@ -214,20 +211,20 @@ bool Limiter::Allow(Attributes attributes, Cost cost) {
 
 Result<void> Limiter::Refund(Attributes attributes, Units units) {
   if (!InRange(units)) {
-    return Bad("a refund must be from 0 to 999999999999999 units");
+    return Fault("a refund must be from 0 to 999999999999999 units");
   }
   Operation call;
   call.attributes = attributes;
   call.units = units;
   engine_->service().Refund(call);
-  return call.request_error.empty() ? Result<void>() : Bad(std::move(call.request_error));
+  return call.request_error.empty() ? Result<void>() : Fault(std::move(call.request_error));
 }
 
 Result<void> Limiter::Reset(Attributes attributes) {
   Operation call;
   call.attributes = attributes;
   engine_->service().Reset(call);
-  return call.request_error.empty() ? Result<void>() : Bad(std::move(call.request_error));
+  return call.request_error.empty() ? Result<void>() : Fault(std::move(call.request_error));
 }
 
 bool Limiter::Release(const Hold& hold) {

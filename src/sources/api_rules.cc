@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fault.h"
 #include "rules/yaml_tree.h"
 #include "sources/durable_file.h"
 
@@ -85,7 +86,7 @@ Result<void> ApiRules::Load() {
   if (error) {
     return error == std::errc::no_such_file_or_directory
                ? Result<void>()
-               : tl::make_unexpected(Error{"cannot be read: " + error.message(), {folder_, 0, 0}});
+               : FileFault(folder_, "cannot be read: " + error.message());
   }
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
@@ -96,12 +97,12 @@ Result<void> ApiRules::Load() {
     std::ifstream stream(at->path(), std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(stream), {}};
     if (!stream) {
-      return tl::make_unexpected(Error{"cannot be read", {at->path().string(), 0, 0}});
+      return FileFault(at->path().string(), "cannot be read");
     }
     found.emplace(name.substr(0, name.size() - kEnding.size()), std::move(text));
   }
   if (error) {
-    return tl::make_unexpected(Error{"cannot be read: " + error.message(), {folder_, 0, 0}});
+    return FileFault(folder_, "cannot be read: " + error.message());
   }
   documents_ = std::move(found);
   return {};

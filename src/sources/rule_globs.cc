@@ -10,6 +10,7 @@
 
 #include <glob.h>
 
+#include "base/fault.h"
 #include "rules/yaml_tree.h"
 
 namespace sluice::sources {
@@ -18,16 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> Fault(std::string message, std::string file) {
-  return tl::make_unexpected(Error{std::move(message), {std::move(file), 0, 0}});
-}
-
 }  // namespace
 
 Result<std::string> ReadWholeFile(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    return Fault("is a directory: name its files, as in " + path + "/*.yaml", path);
+    return FileFault(path, "is a directory: name its files, as in " + path + "/*.yaml");
   }
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
@@ -41,9 +38,8 @@ Result<std::string> ReadWholeFile(const std::string& path) {
     }
   }
   if (!stream.eof() && text.size() <= rules::kMaxTextBytes) {
-    return Fault(
-        std::string("cannot be read: ") + std::generic_category().message(errno == 0 ? EIO : errno),
-        path);
+    return FileFault(
+        path, "cannot be read: " + std::generic_category().message(errno == 0 ? EIO : errno));
   }
   return text;
 }
@@ -68,7 +64,7 @@ Result<std::vector<rules::SourceText>> ReadGlobs(std::span<const std::string> gl
   for (const std::string& pattern : globs) {
     std::vector<std::string> paths = PathsOf(pattern);
     if (paths.empty() && !IsGlob(pattern)) {
-      return Fault("there is no such file", pattern);
+      return FileFault(pattern, "there is no such file");
     }
     for (std::string& path : paths) {
       if (!seen.insert(path).second) {

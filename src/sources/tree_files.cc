@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fault.h"
 #include "sources/rule_globs.h"
 
 namespace sluice::sources {
@@ -76,7 +77,7 @@ class Walk {
 Result<TreeFiles> ReadTree(const std::string& root, const TreeFilesOptions& options) {
   std::error_code error;
   if (!fs::is_directory(root, error)) {
-    return tl::unexpected(Error{"there is no such directory", {root, 0, 0}});
+    return FileFault(root, "there is no such directory");
   }
   TreeFiles found;
   Walk(options, found).Into(root, "", 0);

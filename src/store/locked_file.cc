@@ -9,13 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+
 namespace sluice::store {
 
 namespace {
-
-tl::unexpected<Error> Fault(const std::string& path, const std::string& what) {
-  return tl::unexpected(Error{what, {.file = path}});
-}
 
 std::string OpenFault(int error) {
   const std::string what = "cannot be opened as a table (" + SystemWords(error) + "): ";
@@ -55,26 +53,27 @@ Result<LockedFile> LockedFile::Open(const std::string& path) {
     file.path_ = path;
     file.descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file.descriptor_ < 0) {
-      return Fault(path, OpenFault(errno));
+      return FileFault(path, OpenFault(errno));
     }
     struct stat status{};
     if (fstat(file.descriptor_, &status) != 0) {
-      return Fault(path, "cannot be read (" + SystemWords(errno) + ")");
+      return FileFault(path, "cannot be read (" + SystemWords(errno) + ")");
     }
     if (!S_ISREG(status.st_mode)) {
-      return Fault(path, "is no regular file: give table.path the name of one, under /dev/shm");
+      return FileFault(path, "is no regular file: give table.path the name of one, under /dev/shm");
     }
     // Its owner could cut it short under our feet.
     if (status.st_uid != geteuid()) {
-      return Fault(path, "belongs to user " + std::to_string(status.st_uid) +
-                             ", and this is user " + std::to_string(geteuid()) +
-                             ": run as its owner, change its owner, or give table.path another "
-                             "name");
+      return FileFault(path, "belongs to user " + std::to_string(status.st_uid) +
+                                 ", and this is user " + std::to_string(geteuid()) +
+                                 ": run as its owner, change its owner, or give table.path another "
+                                 "name");
     }
     if (flock(file.descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      return Fault(path,
-                   "is the table of another process that is running: stop that one, or give this "
-                   "one a path of its own (table.path)");
+      return FileFault(
+          path,
+          "is the table of another process that is running: stop that one, or give this "
+          "one a path of its own (table.path)");
     }
     if (fstat(file.descriptor_, &status) == 0 && IsStillNamed(path, status)) {
       file.size_ = static_cast<std::size_t>(status.st_size);
@@ -89,9 +88,9 @@ Result<void> LockedFile::Allocate(std::size_t bytes) {
     if (size_ == 0) {
       (void)Clear();  // Leave nothing half made behind.
     }
-    return Fault(path_, "there is no room for " + std::to_string(bytes) + " bytes (" +
-                            SystemWords(failed) +
-                            "): lower table.keys or table.blocks, or enlarge the file system");
+    return FileFault(path_, "there is no room for " + std::to_string(bytes) + " bytes (" +
+                                SystemWords(failed) +
+                                "): lower table.keys or table.blocks, or enlarge the file system");
   }
   size_ = bytes;
   return {};
@@ -99,7 +98,7 @@ Result<void> LockedFile::Allocate(std::size_t bytes) {
 
 Result<void> LockedFile::Clear() {
   if (ftruncate(descriptor_, 0) != 0) {
-    return Fault(path_, "cannot be emptied (" + SystemWords(errno) + ")");
+    return FileFault(path_, "cannot be emptied (" + SystemWords(errno) + ")");
   }
   size_ = 0;
   return {};
@@ -107,7 +106,7 @@ Result<void> LockedFile::Clear() {
 
 Result<void> LockedFile::RenameTo(const std::string& path) {
   if (std::rename(path_.c_str(), path.c_str()) != 0) {
-    return Fault(path_, "cannot take the place of " + path + " (" + SystemWords(errno) + ")");
+    return FileFault(path_, "cannot take the place of " + path + " (" + SystemWords(errno) + ")");
   }
   path_ = path;
   return {};

@@ -5,15 +5,13 @@
 
 #include <sys/mman.h>
 
+#include "base/fault.h"
+
 namespace sluice::store {
 
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-tl::unexpected<Error> Fault(const std::string& path, const std::string& what) {
-  return tl::unexpected(Error{what, {.file = path}});
-}
 
 // Touches every page now, so that no decision pays for it later.
 void FaultIn(std::span<std::byte> bytes, bool huge_pages) {
@@ -38,8 +36,8 @@ Result<Mapping> Mapping::Anonymous(std::size_t bytes, bool huge_pages) {
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping.mapped_ == MAP_FAILED) {
     mapping.mapped_ = nullptr;
-    return Fault("", "no memory for a table of " + std::to_string(bytes) + " bytes (" +
-                         SystemWords(errno) + "): lower table.keys or table.blocks");
+    return FileFault("", "no memory for a table of " + std::to_string(bytes) + " bytes (" +
+                             SystemWords(errno) + "): lower table.keys or table.blocks");
   }
   auto* base = static_cast<std::byte*>(mapping.mapped_);
   if (huge_pages) {
@@ -60,7 +58,7 @@ Result<Mapping> Mapping::File(LockedFile file, std::size_t bytes, bool huge_page
   mapping.mapped_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
   if (mapping.mapped_ == MAP_FAILED) {
     mapping.mapped_ = nullptr;
-    return Fault(file.path(), "cannot be mapped (" + SystemWords(errno) + ")");
+    return FileFault(file.path(), "cannot be mapped (" + SystemWords(errno) + ")");
   }
   mapping.file_.emplace(std::move(file));
   mapping.bytes_ = {static_cast<std::byte*>(mapping.mapped_), bytes};

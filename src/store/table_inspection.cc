@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "store/block_pool.h"
 #include "store/key_copier.h"
 #include "store/locked_file.h"
@@ -91,10 +92,6 @@ int HolderOf(const struct stat& status) {
   return holder;
 }
 
-tl::unexpected<Error> Fault(const std::string& path, std::string what) {
-  return tl::unexpected(Error{std::move(what), {.file = path}});
-}
-
 // Where the line stands now, without moving it.
 void SetTime(const LineRecord& record, TableInspection& about) {
   const base::ClockReading now = base::SystemClock().Read();
@@ -126,21 +123,21 @@ Result<TableInspection> InspectCopy(const std::string& path, int file, TableInsp
   if (std::string misfit =
           whole ? MisfitOf(header, about.file_bytes) : MisfitOf({}, about.file_bytes);
       !misfit.empty()) {
-    return Fault(path, std::move(misfit));
+    return FileFault(path, std::move(misfit));
   }
   auto copy = Mapping::Anonymous(about.file_bytes, false);
   if (!copy) {
-    return Fault(path, "is " + std::to_string(about.file_bytes) +
-                           " bytes, and there is no memory to read it into");
+    return FileFault(path, "is " + std::to_string(about.file_bytes) +
+                               " bytes, and there is no memory to read it into");
   }
   if (!ReadAll(file, copy->bytes())) {
-    return Fault(path, "was cut short while it was read");
+    return FileFault(path, "was cut short while it was read");
   }
   const TableParts parts = TableParts::Of(copy->bytes(), TableLayout::Of(header.format.geometry));
   SetTime(parts.header->line, about);
   auto recovered = Recover(parts);
   if (!recovered) {
-    return Fault(path, recovered.error().message);
+    return FileFault(path, recovered.error().message);
   }
   if (about.held_by == 0) {
     about.requests_undone = recovered->requests_undone;
@@ -204,10 +201,10 @@ Result<TableInspection> InspectTable(const std::string& path, KeySink& sink) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status{};
   if (file.number() < 0 || fstat(file.number(), &status) != 0) {
-    return Fault(path, "cannot be read (" + SystemWords(errno) + ")");
+    return FileFault(path, "cannot be read (" + SystemWords(errno) + ")");
   }
   if (!S_ISREG(status.st_mode)) {
-    return Fault(path, "is no regular file");
+    return FileFault(path, "is no regular file");
   }
   TableInspection about;
   about.file_bytes = static_cast<std::uint64_t>(status.st_size);

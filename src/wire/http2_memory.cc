@@ -22,7 +22,7 @@ struct Http2Memory::Native {
 
 namespace {
 constexpr std::size_t kSmallest = 32;
-constexpr std::size_t kMostKept = 512;  // Of each size.
+constexpr std::size_t kMostPiecesKept = 512;  // Of each size.
 
 // 0 for 1 to 32 bytes, 1 for 33 to 64, and so on.
 std::size_t ClassOf(std::size_t size) {
@@ -75,7 +75,7 @@ void Http2Memory::Free(void* pointer, void* self) {
   auto& memory = *static_cast<Http2Memory*>(self);
   Block* const block = static_cast<Block*>(pointer) - 1;
   const std::size_t kind = ClassOf(block->size);
-  if (kind >= kClasses || memory.kept_[kind] >= kMostKept) {
+  if (kind >= kClasses || memory.kept_[kind] >= kMostPiecesKept) {
     std::free(block);
     return;
   }

@@ -23,13 +23,13 @@ constexpr std::size_t kMostAcknowledgements = 500;
 constexpr std::size_t kMostSettings = 32;  // Entries of one SETTINGS frame.
 constexpr double kIdleFramesPerRequest = 10;
 // Memory of an unusually large request or answer is not kept for the next one.
-constexpr std::size_t kMostKept = 32 * 1024;
+constexpr std::size_t kMostTextKept = 32 * 1024;
 // Headers above their limit by so much are not read to their end any more.
 constexpr std::size_t kHopelesslyLarge = 8;
 
 void Shrink(std::string& text) {
   text.clear();
-  if (text.capacity() > kMostKept) {
+  if (text.capacity() > kMostTextKept) {
     text.shrink_to_fit();
   }
 }

@@ -37,7 +37,8 @@ bool Names(std::string_view list, std::string_view tag) {
 }
 
 // `tag` is "" where there is no such rule.
-bool Holds(const wire::Http1Request& request, std::string_view tag, Exchange& exchange) {
+bool PreconditionHolds(const wire::Http1Request& request, std::string_view tag,
+                       Exchange& exchange) {
   std::string_view broken;
   if (request.HasField("If-Match") && !Names(request.Field("If-Match"), tag)) {
     broken = "If-Match names another version of this rule: read it again";
@@ -219,7 +220,7 @@ void HandleRule(const wire::Http1Request& request, std::string_view id, const Ad
     } else {
       AnswerRule(200, desk, *rule, text, exchange);
     }
-  } else if (Holds(request, tag, exchange)) {
+  } else if (PreconditionHolds(request, tag, exchange)) {
     const bool put = request.method == wire::HttpMethod::kPut;
     exchange.Send(std::make_unique<RuleErrand>(
         desk, id, put ? std::optional(request.body) : std::nullopt, exchange));

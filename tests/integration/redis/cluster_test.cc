@@ -200,7 +200,7 @@ TEST_F(ClusterTest, ARequestOverSeveralSlotsIsChargedWholeOrNotAtAll) {
 }
 
 TEST_F(ClusterTest, BansAreKeptBesideTheirKeysAndListedFromAllServers) {
-  constexpr core::Ban kBan{
+  constexpr core::Ban kSlotBan{
       .after = 2, .within = std::chrono::hours(1), .lasts = std::chrono::minutes(15)};
   for (std::size_t i = 0; i < 3; ++i) {
     const auto banned = KeyOn(i);
@@ -209,7 +209,7 @@ TEST_F(ClusterTest, BansAreKeptBesideTheirKeysAndListedFromAllServers) {
     for (const Reason reason : {Reason::kNone, Reason::kQuotaExceeded, Reason::kQuotaExceeded,
                                 Reason::kBanned, Reason::kBanned}) {
       OwnedCheckCall call;
-      call.Add({.key = banned->view(), .quota = YearlyOf(1), .cost = {}, .ban = &kBan});
+      call.Add({.key = banned->view(), .quota = YearlyOf(1), .cost = {}, .ban = &kSlotBan});
       call.Add({.key = other->view(), .quota = YearlyOf(10, core::Algorithm::kGcra), .cost = {}});
       EXPECT_EQ(Ask(call), StoreError::kNone);
       redis_->RunUntilIdle();

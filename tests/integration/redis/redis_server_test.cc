@@ -23,15 +23,8 @@ using support::Answered;
 using support::LoopedRedisStore;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 using support::RedisServer;
-
-Quota QuotaOf(Algorithm algorithm, Units limit) {
-  Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = quota.rate = quota.ceiling = limit;
-  quota.window = std::chrono::hours(1);
-  return quota;
-}
 
 store::CheckAnswer Ask(LoopedRedisStore& redis, const OwnedKey& key, const Quota& quota,
                        StoreError expected = StoreError::kNone, bool peek = false) {

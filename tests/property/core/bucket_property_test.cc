@@ -7,12 +7,6 @@
 namespace sluice::core {
 namespace {
 
-__extension__ typedef __int128 I128;  // NOLINT(modernize-use-using): __extension__.
-
-std::int64_t At(const TableNow& now) {
-  return now.line.time_since_epoch().count();
-}
-
 I128 CeilOf(I128 n, I128 d) {
   return (n + d - 1) / d;
 }

@@ -30,6 +30,12 @@ namespace sluice::core {
 
 using Random = std::mt19937_64;
 
+__extension__ typedef __int128 I128;  // NOLINT(modernize-use-using): __extension__.
+
+inline std::int64_t At(const TableNow& now) {
+  return now.line.time_since_epoch().count();
+}
+
 inline std::int64_t Draw(Random& random, std::int64_t low, std::int64_t high) {
   return std::uniform_int_distribution<std::int64_t>(low, high)(random);
 }

@@ -12,12 +12,6 @@
 namespace sluice::core {
 namespace {
 
-__extension__ typedef __int128 I128;  // NOLINT(modernize-use-using): __extension__.
-
-std::int64_t At(const TableNow& now) {
-  return now.line.time_since_epoch().count();
-}
-
 struct Admission {
   std::int64_t at = 0;
   Units units = 0;

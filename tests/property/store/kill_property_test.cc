@@ -34,6 +34,7 @@ namespace {
 using core::Algorithm;
 using support::OwnedCheckCall;
 using support::OwnedKey;
+using support::QuotaOf;
 
 constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
                                  Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
@@ -53,16 +54,6 @@ constexpr std::size_t kBlocks = 20'000;
 // A process asks no more than this before it is killed, however late the kill comes: the logs of
 // an epoch must fit in half of the blocks, for a table that is full may forget what it answered.
 constexpr std::int64_t kMostRequests = 5'000;
-
-core::Quota QuotaOf(Algorithm algorithm, Units limit) {
-  core::Quota quota;
-  quota.algorithm = algorithm;
-  quota.limit = limit;
-  quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? limit : 0;
-  quota.window = kWindow;
-  return quota;
-}
 
 // Units about to be charged to one key or group of keys, and those answered. In shared memory.
 struct Account {

@@ -28,9 +28,9 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 
 // The two whose answer is no plain count are held to their own oracles in tests/property/core/.
-constexpr std::array kAlgorithms{Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,
-                                 Algorithm::kTokenBucket, Algorithm::kGcra,
-                                 Algorithm::kLeakyBucket, Algorithm::kConcurrency};
+constexpr std::array kDrawn{Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,
+                            Algorithm::kTokenBucket, Algorithm::kGcra,
+                            Algorithm::kLeakyBucket, Algorithm::kConcurrency};
 constexpr int kKeys = 12;  // A rule: few, so that they meet, and expire under one another.
 constexpr std::uint64_t kSteps = 3'000;
 constexpr std::uint64_t kHistories = 30;
@@ -44,7 +44,7 @@ Rule DrawRule(Random& random, std::size_t number) {
   static constexpr std::array<std::int64_t, 5> kWindowsMs{1, 900, 1'000, 7'000, 60'000};
   Rule rule{.id = "rule" + std::to_string(number), .quota = {}};
   Quota& quota = rule.quota;
-  quota.algorithm = kAlgorithms[static_cast<std::size_t>(Draw(random, 0, kAlgorithms.size() - 1))];
+  quota.algorithm = kDrawn[static_cast<std::size_t>(Draw(random, 0, kDrawn.size() - 1))];
   quota.limit = OneIn(random, 12) ? 0 : Draw(random, 1, OneIn(random, 4) ? 200 : 8);
   quota.window = std::chrono::milliseconds(
       kWindowsMs[static_cast<std::size_t>(Draw(random, 0, kWindowsMs.size() - 1))]);

@@ -16,7 +16,7 @@ using Failure = RateLimitCall::Failure;
 
 class DecideTest : public CallFixture {};
 
-constexpr const char* kTree = R"(
+constexpr const char* kDecideTree = R"(
 domain: d
 descriptors:
   - key: minute
@@ -49,7 +49,7 @@ descriptors:
 )";
 
 TEST_F(DecideTest, CountsDownAndSaysWhenTheWindowEnds) {
-  Configure(kTree);
+  Configure(kDecideTree);
   clock_.Advance(17s + 250ms);
   for (std::uint32_t left = 9; left + 1 > 0; --left) {
     const wire::RlsStatus status = AskOne("minute", "x");
@@ -67,7 +67,7 @@ TEST_F(DecideTest, CountsDownAndSaysWhenTheWindowEnds) {
 }
 
 TEST_F(DecideTest, HitsOfADescriptorComeBeforeThoseOfTheRequest) {
-  Configure(kTree);
+  Configure(kDecideTree);
   EXPECT_EQ(AskOne("minute", "x", 4).limit_remaining, 6U);
   EXPECT_EQ(
       Ask({{.entries = {{"minute", "x"}}, .hits = 3}}, 100).response.statuses[0].limit_remaining,
@@ -79,7 +79,7 @@ TEST_F(DecideTest, HitsOfADescriptorComeBeforeThoseOfTheRequest) {
 }
 
 TEST_F(DecideTest, HitsThatOvershootAreCountedAllTheSame) {
-  Configure(kTree);
+  Configure(kDecideTree);
   EXPECT_EQ(AskOne("minute", "x", 8).code, RlsCode::kOk);
   const wire::RlsStatus over = AskOne("minute", "x", 5);
   EXPECT_EQ(over.code, RlsCode::kOverLimit);
@@ -88,7 +88,7 @@ TEST_F(DecideTest, HitsThatOvershootAreCountedAllTheSame) {
 }
 
 TEST_F(DecideTest, OneCounterTwiceInARequestIsCountedTwiceInOrder) {
-  Configure(kTree);
+  Configure(kDecideTree);
   const Call& call = Ask({{.entries = {{"minute", "x"}}}, {.entries = {{"minute", "x"}}}}, 6);
   EXPECT_EQ(call.response.statuses[0].code, RlsCode::kOk);
   EXPECT_EQ(call.response.statuses[1].code, RlsCode::kOverLimit);
@@ -96,13 +96,13 @@ TEST_F(DecideTest, OneCounterTwiceInARequestIsCountedTwiceInOrder) {
 }
 
 TEST_F(DecideTest, EachDescriptorIsCountedForItself) {
-  Configure(kTree);
+  Configure(kDecideTree);
   EXPECT_TRUE(IsOver(Ask({{.entries = {{"minute", "x"}}}, {.entries = {{"none", ""}}}})));
   EXPECT_EQ(AskOne("minute", "x").limit_remaining, 8U);
 }
 
 TEST_F(DecideTest, OnlyTheLimitOfTheLastEntryApplies) {
-  Configure(kTree);
+  Configure(kDecideTree);
   EXPECT_TRUE(AskOne("a", "1").has_limit);
   EXPECT_FALSE(Ask({{.entries = {{"a", "1"}, {"b", "2"}}}}).response.statuses[0].has_limit);
   EXPECT_TRUE(
@@ -112,7 +112,7 @@ TEST_F(DecideTest, OnlyTheLimitOfTheLastEntryApplies) {
 }
 
 TEST_F(DecideTest, WhatHasNoLimitIsOkAndSaysNothing) {
-  Configure(kTree);
+  Configure(kDecideTree);
   for (const char* value : {"friend"}) {
     for (int i = 0; i < 3; ++i) {
       const wire::RlsStatus status = AskOne("allowed", value);
@@ -129,7 +129,7 @@ TEST_F(DecideTest, WhatHasNoLimitIsOkAndSaysNothing) {
 }
 
 TEST_F(DecideTest, AWildcardCountsByValueUnlessItsThresholdIsShared) {
-  Configure(kTree);
+  Configure(kDecideTree);
   EXPECT_EQ(AskOne("own", "/api/1", 2).code, RlsCode::kOk);
   EXPECT_EQ(AskOne("own", "/api/2", 2).code, RlsCode::kOk);
   EXPECT_EQ(AskOne("path", "/api/1", 2).code, RlsCode::kOk);
@@ -137,7 +137,7 @@ TEST_F(DecideTest, AWildcardCountsByValueUnlessItsThresholdIsShared) {
 }
 
 TEST_F(DecideTest, ShadowSaysOkWithNothingLeft) {
-  Configure(kTree);
+  Configure(kDecideTree);
   (void)AskOne("shadow", "x");
   const Call& call = Ask({{.entries = {{"shadow", "x"}}}});
   EXPECT_EQ(call.response.statuses[0].code, RlsCode::kOk);
@@ -147,7 +147,7 @@ TEST_F(DecideTest, ShadowSaysOkWithNothingLeft) {
 }
 
 TEST_F(DecideTest, GlobalShadowLeavesTheStatuses) {
-  Configure(kTree, {.shadow_mode = true});
+  Configure(kDecideTree, {.shadow_mode = true});
   const Call& call = Ask({{.entries = {{"none", "x"}}}});
   EXPECT_EQ(call.response.statuses[0].code, RlsCode::kOverLimit);
   EXPECT_EQ(call.response.overall_code, RlsCode::kOk);
@@ -170,7 +170,7 @@ descriptors:
 }
 
 TEST_F(DecideTest, WithGlobalQuotaModeWhatHasNoLimitIsAQuota) {
-  Configure(kTree, {.quota_mode = true});
+  Configure(kDecideTree, {.quota_mode = true});
   EXPECT_FALSE(IsOver(Ask({{.entries = {{"none", "1"}}}, {.entries = {{"unknown", ""}}}})));
   EXPECT_TRUE(IsOver(Ask({{.entries = {{"none", "1"}}}, {.entries = {{"free", ""}}}})));
 }
@@ -194,7 +194,7 @@ descriptors:
 }
 
 TEST_F(DecideTest, AnOverrideTakesThePlaceOfTheTree) {
-  Configure(kTree);
+  Configure(kDecideTree);
   const RlsDescriptorText text{.entries = {{"anything", "x"}}, .limit = {{3, 3}}};
   const wire::RlsStatus first = Ask({text}, 3).response.statuses[0];
   EXPECT_EQ(first.requests_per_unit, 3U);
@@ -207,7 +207,7 @@ TEST_F(DecideTest, AnOverrideTakesThePlaceOfTheTree) {
 }
 
 TEST_F(DecideTest, AnOverrideWithoutAUnitIsPassedOver) {
-  Configure(kTree);
+  Configure(kDecideTree);
   for (const std::uint32_t unit : {0U, 8U, 4'000'000'000U}) {
     const Call& call = Ask({{.entries = {{"minute", "x"}}, .limit = {{1, unit}}}});
     EXPECT_EQ(call.response.statuses[0].requests_per_unit, 10U);
@@ -215,7 +215,7 @@ TEST_F(DecideTest, AnOverrideWithoutAUnitIsPassedOver) {
 }
 
 TEST_F(DecideTest, NegativeHitsAreTakenBack) {
-  Configure(kTree);
+  Configure(kDecideTree);
   (void)AskOne("minute", "x", 10);
   const RlsDescriptorText back{.entries = {{"minute", "x"}}, .hits = 4, .negative = true};
   const Call& call = Ask({back});
@@ -233,7 +233,7 @@ TEST_F(DecideTest, WhatIsWrongIsSaidInOrder) {
   EXPECT_EQ(Ask({{.entries = {{"a", "b"}}}}).failure_text, "no rate limit configuration loaded");
   EXPECT_EQ(call_.failure, Failure::kNoConfiguration);
   EXPECT_EQ(metrics_.Read(CallResult::kServiceError), 3U);
-  Load(kTree);
+  Load(kDecideTree);
   std::vector<RlsDescriptorText> many;
   for (int i = 0; i < 65; ++i) {
     many.push_back({.entries = {{"minute", std::to_string(i)}}});
@@ -250,7 +250,7 @@ TEST_F(DecideTest, AReloadKeepsWhatWasCounted) {
 }
 
 TEST_F(DecideTest, KeysAndValuesDoNotRunTogether) {
-  Configure(kTree);
+  Configure(kDecideTree);
   (void)Ask({{.entries = {{"a", "x|b=y"}}}}, 5);
   EXPECT_EQ(AskOne("a", "x").limit_remaining, 4U);
   const std::string longer(3'000, 'x');
@@ -260,7 +260,7 @@ TEST_F(DecideTest, KeysAndValuesDoNotRunTogether) {
 }
 
 TEST_F(DecideTest, HeadersTellTheScarcestOrTheLastThatDenies) {
-  Configure(kTree, {.response_headers = true, .retry_after_header = true});
+  Configure(kDecideTree, {.response_headers = true, .retry_after_header = true});
   const auto told = [this](const std::vector<RlsDescriptorText>& descriptors) {
     std::vector<std::string> values;
     for (const wire::RlsHeader& header : Ask(descriptors).response.response_headers_to_add) {
@@ -302,12 +302,12 @@ descriptors:
 }
 
 TEST_F(DecideTest, TheCacheOfCountersOverTheirLimitSavesCounting) {
-  Configure(kTree, {.over_limit_cache_bytes = 4096});
+  Configure(kDecideTree, {.over_limit_cache_bytes = 4096});
   (void)AskOne("minute", "x", 11);
   EXPECT_EQ(AskOne("minute", "x", 5).code, RlsCode::kOverLimit);
   EXPECT_EQ(metrics_.Read({"d", "minute"}, Count::kOverLimitWithLocalCache), 5U);
   EXPECT_EQ(call_.response.statuses[0].seconds_until_reset, 60);
-  Load(std::string(kTree));
+  Load(std::string(kDecideTree));
   (void)Ask({{.entries = {{"minute", "x"}}, .hits = 11, .negative = true}});
   EXPECT_EQ(AskOne("minute", "x").code, RlsCode::kOverLimit);  // As the old service does.
   clock_.Advance(60s);
@@ -315,7 +315,7 @@ TEST_F(DecideTest, TheCacheOfCountersOverTheirLimitSavesCounting) {
 }
 
 TEST_F(DecideTest, ACounterThatWouldGoOverStopsTheOthersWhereThatIsAskedFor) {
-  Configure(kTree, {.stop_counting_when_over = true});
+  Configure(kDecideTree, {.stop_counting_when_over = true});
   const Call& call = Ask({{.entries = {{"minute", "x"}}}, {.entries = {{"none", "x"}}}});
   EXPECT_TRUE(IsOver(call));
   EXPECT_EQ(call.response.statuses[0].limit_remaining, 10U);
@@ -323,7 +323,7 @@ TEST_F(DecideTest, ACounterThatWouldGoOverStopsTheOthersWhereThatIsAskedFor) {
 }
 
 TEST_F(DecideTest, OurOwnSemanticsChargeAllOrNothing) {
-  Configure(kTree, {.compatible = false});
+  Configure(kDecideTree, {.compatible = false});
   EXPECT_TRUE(IsOver(Ask({{.entries = {{"minute", "x"}}}, {.entries = {{"none", ""}}}})));
   EXPECT_EQ(AskOne("minute", "x", 8).limit_remaining, 2U);
   const wire::RlsStatus over = AskOne("minute", "x", 5);
@@ -348,7 +348,7 @@ descriptors:
 }
 
 TEST_F(DecideTest, StatisticsAreThoseOfTheOldService) {
-  Configure(kTree);
+  Configure(kDecideTree);
   const auto read = [this](Count count) { return metrics_.Read({"d", "minute"}, count); };
   (void)AskOne("minute", "x", 7);  // 7 of 10; 8 is near.
   EXPECT_EQ(read(Count::kWithinLimit), 7U);

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 using testing::ElementsAre;
 
-constexpr const char* kTree = R"(
+constexpr const char* kFieldsTree = R"(
 domain: d
 descriptors:
   - key: minute
@@ -52,7 +52,7 @@ class LimitFieldsTest : public CallFixture {
 };
 
 TEST_F(LimitFieldsTest, EveryLimitIsTold) {
-  Configure(kTree, {.ratelimit_fields = true});
+  Configure(kFieldsTree, {.ratelimit_fields = true});
   clock_.Advance(18s);
   EXPECT_THAT(Told({{.entries = {{"minute", "x"}}}, {.entries = {{"bucket", "x"}}}}),
               ElementsAre(R"(RateLimit-Policy: "minute";q=10;w=60, "bucket";q=90;w=90)",
@@ -61,35 +61,36 @@ TEST_F(LimitFieldsTest, EveryLimitIsTold) {
 }
 
 TEST_F(LimitFieldsTest, ADenialHasNothingLeft) {
-  Configure(kTree, {.ratelimit_fields = true});
+  Configure(kFieldsTree, {.ratelimit_fields = true});
   const std::vector<RlsDescriptorText> day{{.entries = {{"day", "x"}}}};
   EXPECT_THAT(Told(day, 3), ElementsAre(R"(RateLimit-Policy: "daily";q=2;w=86400)",
                                         R"(RateLimit: "daily";r=0;t=86400)"));
 }
 
 TEST_F(LimitFieldsTest, LimitsOfAListHaveNamesOfTheirOwn) {
-  Configure(kTree, {.ratelimit_fields = true});
+  Configure(kFieldsTree, {.ratelimit_fields = true});
   EXPECT_THAT(Told({{.entries = {{"list", "x"}}}}),
               ElementsAre(R"(RateLimit-Policy: "list-1s";q=3;w=1, "list-1500ms-gcra";q=4;w=2)",
                           R"(RateLimit: "list-1s";r=2;t=1, "list-1500ms-gcra";r=3;t=2)"));
 }
 
 TEST_F(LimitFieldsTest, AnOverrideIsNamedByItsKeysAlone) {
-  Configure(kTree, {.ratelimit_fields = true});
+  Configure(kFieldsTree, {.ratelimit_fields = true});
   EXPECT_THAT(
       Told({{.entries = {{"k\n\"1", "secret"}, {"k2", ""}}, .limit = {{7, 1}}}}),
       ElementsAre(R"(RateLimit-Policy: "k_\"1.k2";q=7;w=1)", R"(RateLimit: "k_\"1.k2";r=6;t=1)"));
 }
 
 TEST_F(LimitFieldsTest, WhatIsNotEnforcedIsNotTold) {
-  Configure(kTree, {.ratelimit_fields = true});
+  Configure(kFieldsTree, {.ratelimit_fields = true});
   EXPECT_THAT(Told({{.entries = {{"shadow", "x"}}}}), ElementsAre());
-  Configure(kTree, {.shadow_mode = true, .retry_after_header = true, .ratelimit_fields = true});
+  Configure(kFieldsTree,
+            {.shadow_mode = true, .retry_after_header = true, .ratelimit_fields = true});
   EXPECT_THAT(Told({{.entries = {{"minute", "x"}}}}, 11), ElementsAre());
 }
 
 TEST_F(LimitFieldsTest, RetryAfterIsWhenTheSameRequestWouldPass) {
-  Configure(kTree, {.retry_after_header = true});
+  Configure(kFieldsTree, {.retry_after_header = true});
   EXPECT_THAT(Told({{.entries = {{"bucket", "x"}}}}, 90), ElementsAre());
   EXPECT_THAT(Told({{.entries = {{"bucket", "x"}}}}, 3), ElementsAre("Retry-After: 3"));
   EXPECT_THAT(Told({{.entries = {{"minute", "x"}}}, {.entries = {{"day", "x"}}}}, 2),
@@ -102,7 +103,7 @@ TEST_F(LimitFieldsTest, RetryAfterIsWhenTheSameRequestWouldPass) {
 }
 
 TEST_F(LimitFieldsTest, NoRetryAfterIsSaidWhereWaitingDoesNotHelp) {
-  Configure(kTree, {.retry_after_header = true});
+  Configure(kFieldsTree, {.retry_after_header = true});
   EXPECT_THAT(Told({{.entries = {{"nothing", "x"}}}}), ElementsAre());
   EXPECT_THAT(Told({{.entries = {{"minute", "x"}}}}, 11), ElementsAre());
   EXPECT_THAT(Told({{.entries = {{"bucket", "x"}}}}, 91), ElementsAre());
@@ -110,7 +111,7 @@ TEST_F(LimitFieldsTest, NoRetryAfterIsSaidWhereWaitingDoesNotHelp) {
 }
 
 TEST_F(LimitFieldsTest, OfQuotasTheFirstThatIsFreeAgainCounts) {
-  Configure(kTree, {.retry_after_header = true});
+  Configure(kFieldsTree, {.retry_after_header = true});
   const std::vector<RlsDescriptorText> both{{.entries = {{"q", "late"}}},
                                             {.entries = {{"q", "soon"}}}};
   EXPECT_THAT(Told(both), ElementsAre());

@@ -16,7 +16,7 @@ using wire::RlsCode;
 // windows begin at once.
 class LimitListTest : public CallFixture {};
 
-constexpr const char* kTree = R"(
+constexpr const char* kListTree = R"(
 domain: d
 descriptors:
   - key: k
@@ -33,7 +33,7 @@ descriptors:
 )";
 
 TEST_F(LimitListTest, TheStatusTellsTheLimitWithTheLeastLeft) {
-  Configure(kTree);
+  Configure(kListTree);
   wire::RlsStatus status = AskOne("k", "x");
   EXPECT_EQ(status.name, "s");
   EXPECT_EQ(status.limit_remaining, 2U);
@@ -54,7 +54,7 @@ TEST_F(LimitListTest, TheStatusTellsTheLimitWithTheLeastLeft) {
 }
 
 TEST_F(LimitListTest, EachIsEnforcedAndADenialTellsTheLongestWait) {
-  Configure(kTree);
+  Configure(kListTree);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(AskOne("k", "x").code, RlsCode::kOk);
   }
@@ -77,7 +77,7 @@ TEST_F(LimitListTest, EachIsEnforcedAndADenialTellsTheLongestWait) {
 }
 
 TEST_F(LimitListTest, OurOwnSemanticsChargeNoneWhereOneDenies) {
-  Configure(kTree, {.compatible = false});
+  Configure(kListTree, {.compatible = false});
   EXPECT_EQ(AskOne("k", "x", 3).code, RlsCode::kOk);
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(AskOne("k", "x").code, RlsCode::kOverLimit);
@@ -93,7 +93,7 @@ TEST_F(LimitListTest, OurOwnSemanticsChargeNoneWhereOneDenies) {
 }
 
 TEST_F(LimitListTest, AlgorithmsMayBeMixed) {
-  Configure(kTree);
+  Configure(kListTree);
   EXPECT_EQ(AskOne("bucket", "x", 4).code, RlsCode::kOk);
   clock_.Advance(1s);
   // 2 of the bucket are left, 4 of the new window.
@@ -104,7 +104,7 @@ TEST_F(LimitListTest, AlgorithmsMayBeMixed) {
 }
 
 TEST_F(LimitListTest, AHitIsOneHitInTheStatistics) {
-  Configure(kTree);
+  Configure(kListTree);
   (void)AskOne("k", "x", 3);
   (void)AskOne("k", "x", 2);
   const auto read = [this](Count count) { return metrics_.Read({"d", "k"}, count); };
@@ -114,7 +114,7 @@ TEST_F(LimitListTest, AHitIsOneHitInTheStatistics) {
 }
 
 TEST_F(LimitListTest, OnesThatAreReplacedLeaveTheOthers) {
-  Configure(kTree);
+  Configure(kListTree);
   const Call& call = Ask({{.entries = {{"k", "x"}}}, {.entries = {{"vip", ""}}}}, 10);
   EXPECT_EQ(call.response.statuses[0].name, "m");
   EXPECT_EQ(call.response.statuses[0].code, RlsCode::kOk);
@@ -123,7 +123,7 @@ TEST_F(LimitListTest, OnesThatAreReplacedLeaveTheOthers) {
 }
 
 TEST_F(LimitListTest, NegativeHitsAreTakenBackFromEach) {
-  Configure(kTree);
+  Configure(kListTree);
   (void)AskOne("k", "x", 3);
   (void)Ask({{.entries = {{"k", "x"}}, .hits = 2, .negative = true}});
   const wire::RlsStatus status = AskOne("k", "x", 2);
@@ -138,7 +138,7 @@ TEST_F(LimitListTest, NegativeHitsAreTakenBackFromEach) {
 }
 
 TEST_F(LimitListTest, TheCacheOfCountersKeepsWindowsThatBeginTogetherApart) {
-  Configure(kTree, {.over_limit_cache_bytes = 4096});
+  Configure(kListTree, {.over_limit_cache_bytes = 4096});
   EXPECT_EQ(AskOne("k", "x", 4).name, "s");
   const Call& call = Ask({{.entries = {{"k", "x"}}}});
   EXPECT_EQ(call.response.statuses[0].name, "s");
@@ -148,7 +148,7 @@ TEST_F(LimitListTest, TheCacheOfCountersKeepsWindowsThatBeginTogetherApart) {
 }
 
 TEST_F(LimitListTest, TheLimitsOfARequestAreCountedAndNotItsDescriptors) {
-  Configure(kTree);
+  Configure(kListTree);
   std::vector<RlsDescriptorText> many(21, {.entries = {{"k", "x"}}});
   EXPECT_EQ(Ask(many).failure, RateLimitCall::Failure::kNone);
   many.push_back(many.front());

@@ -18,7 +18,7 @@ namespace {
 
 using wire::RlsCode;
 
-constexpr const char* kTree = R"(
+constexpr const char* kOracleTree = R"(
 domain: d
 descriptors:
   - key: minute
@@ -118,7 +118,7 @@ class Oracle {
 class OracleTest : public CallFixture, public testing::WithParamInterface<unsigned> {};
 
 TEST_P(OracleTest, EveryAnswerOfAHistoryIsTheOldServices) {
-  Configure(kTree);
+  Configure(kOracleTree);
   Oracle oracle;
   std::mt19937_64 random(GetParam());
   const auto below = [&random](std::uint64_t n) { return random() % n; };

@@ -11,17 +11,17 @@ namespace {
 
 constexpr Duration kMinute = std::chrono::minutes(1);
 
-WallInstant At(std::int64_t ms) {
+WallInstant Moment(std::int64_t ms) {
   return WallInstant(std::chrono::milliseconds(1'700'000'000'000 + ms));
 }
 
-struct Request {
+struct Arrival {
   std::int64_t ms;
   Units units;
 };
 
 // By looking at every window that ends with a request.
-Units PeakBySearch(const std::vector<Request>& requests, std::int64_t window_ms) {
+Units PeakBySearch(const std::vector<Arrival>& requests, std::int64_t window_ms) {
   Units most = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     Units sum = 0;
@@ -33,9 +33,9 @@ Units PeakBySearch(const std::vector<Request>& requests, std::int64_t window_ms)
   return most;
 }
 
-std::vector<Request> Traffic(unsigned seed, std::int64_t grain_ms) {
+std::vector<Arrival> Arrivals(unsigned seed, std::int64_t grain_ms) {
   std::mt19937 random(seed);
-  std::vector<Request> requests;
+  std::vector<Arrival> requests;
   std::int64_t now = 0;
   for (int i = 0; i < 600; ++i) {
     now += static_cast<std::int64_t>(random() % (random() % 20 == 0 ? 90'000 : 900));
@@ -46,10 +46,10 @@ std::vector<Request> Traffic(unsigned seed, std::int64_t grain_ms) {
 
 TEST(PeakWindowTest, IsExactForStampsOfSeconds) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    const auto requests = Traffic(seed, 1'000);
+    const auto requests = Arrivals(seed, 1'000);
     PeakWindow window;
-    for (const Request& request : requests) {
-      window.Add(At(request.ms), request.units, kMinute);
+    for (const Arrival& request : requests) {
+      window.Add(Moment(request.ms), request.units, kMinute);
     }
     EXPECT_EQ(window.peak(), PeakBySearch(requests, 60'000)) << seed;
   }
@@ -57,10 +57,10 @@ TEST(PeakWindowTest, IsExactForStampsOfSeconds) {
 
 TEST(PeakWindowTest, IsThatOfAWindowA64thLongerAtMost) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    const auto requests = Traffic(seed, 1);
+    const auto requests = Arrivals(seed, 1);
     PeakWindow window;
-    for (const Request& request : requests) {
-      window.Add(At(request.ms), request.units, kMinute);
+    for (const Arrival& request : requests) {
+      window.Add(Moment(request.ms), request.units, kMinute);
     }
     EXPECT_GE(window.peak(), PeakBySearch(requests, 60'000)) << seed;
     EXPECT_LE(window.peak(), PeakBySearch(requests, 60'000 + 938)) << seed;
@@ -69,18 +69,18 @@ TEST(PeakWindowTest, IsThatOfAWindowA64thLongerAtMost) {
 
 TEST(PeakWindowTest, ARequestLeavesExactlyAWindowLater) {
   PeakWindow window;
-  window.Add(At(0), 1, kMinute);
-  window.Add(At(60'000), 1, kMinute);
+  window.Add(Moment(0), 1, kMinute);
+  window.Add(Moment(60'000), 1, kMinute);
   EXPECT_EQ(window.peak(), 1);
-  window.Add(At(119'999), 1, kMinute);
+  window.Add(Moment(119'999), 1, kMinute);
   EXPECT_EQ(window.peak(), 2);
 }
 
 TEST(PeakWindowTest, CountsPeriodsEachForItself) {
   PeakWindow window;
-  window.AddInPeriod(At(0), 3);
-  window.AddInPeriod(At(0), 4);
-  window.AddInPeriod(At(1'000'000), 5);
+  window.AddInPeriod(Moment(0), 3);
+  window.AddInPeriod(Moment(0), 4);
+  window.AddInPeriod(Moment(1'000'000), 5);
   EXPECT_EQ(window.peak(), 7);
 }
 

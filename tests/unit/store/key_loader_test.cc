@@ -14,7 +14,7 @@
 namespace sluice::store {
 namespace {
 
-constexpr Geometry kGeometry{.homes = 100, .blocks = 10};
+constexpr Geometry kSmallTable{.homes = 100, .blocks = 10};
 
 HoldId IdAt(std::uint64_t block, std::uint64_t place, std::uint64_t number) {
   return (block << 36U) | (place << 34U) | number;
@@ -33,7 +33,7 @@ bool Load(KeyLoader& loader, std::uint64_t key, const Hold& hold) {
 // Keys are copied one after the other: a block that the first gave back comes again with the
 // second, which took it.
 TEST(KeyLoaderTest, AHoldWhoseBlockAnotherKeyHadIsKeptAndCanBeReleased) {
-  const TableLayout layout = TableLayout::Of(kGeometry);
+  const TableLayout layout = TableLayout::Of(kSmallTable);
   const Mapping mapping = std::move(*Mapping::Anonymous(layout.bytes, false));
   const TableParts parts = TableParts::Of(mapping.bytes(), layout);
   KeyLoader loader(parts);

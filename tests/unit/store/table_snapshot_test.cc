@@ -29,7 +29,7 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::QuotaOf;
 
-constexpr std::array kAlgorithms{
+constexpr std::array kSnapshotted{
     Algorithm::kFixedWindow,   Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
     Algorithm::kSlidingWindow, Algorithm::kTokenBucket,      Algorithm::kGcra,
     Algorithm::kLeakyBucket,   Algorithm::kConcurrency,      Algorithm::kThrottle,
@@ -120,13 +120,13 @@ TEST_F(TableSnapshotTest, AfterARebootEveryKeyIsAsTheSnapshotHasIt) {
   std::vector<HoldId> holds;
   {
     const auto table = Open();
-    for (const Algorithm algorithm : kAlgorithms) {
+    for (const Algorithm algorithm : kSnapshotted) {
       const bool held = algorithm == Algorithm::kConcurrency;
       ASSERT_NO_FATAL_FAILURE(Use(*table, "k", algorithm, 37, held ? &holds : nullptr));
     }
     const auto report = table->WriteSnapshot();
     ASSERT_TRUE(report.has_value()) << report.error().Text();
-    EXPECT_EQ(report->keys, kAlgorithms.size());
+    EXPECT_EQ(report->keys, kSnapshotted.size());
     EXPECT_EQ(report->bytes, std::filesystem::file_size(Snapshot()));
     EXPECT_TRUE(Ask(*table, "later", QuotaOf(Algorithm::kGcra, 100'000)).charged);
   }
@@ -134,9 +134,9 @@ TEST_F(TableSnapshotTest, AfterARebootEveryKeyIsAsTheSnapshotHasIt) {
   const auto table = Open();
   EXPECT_FALSE(table->resumed());
   EXPECT_EQ(table->opening().loaded_from, Snapshot());
-  EXPECT_EQ(table->opening().keys, kAlgorithms.size());
+  EXPECT_EQ(table->opening().keys, kSnapshotted.size());
   EXPECT_TRUE(table->opening().warnings.empty());
-  for (const Algorithm algorithm : kAlgorithms) {
+  for (const Algorithm algorithm : kSnapshotted) {
     EXPECT_EQ(Used(*table, "k", algorithm), 37) << core::NameOf(algorithm);
     EXPECT_EQ(Used(*table, "later", algorithm), 0);
   }
@@ -282,14 +282,14 @@ TEST_F(TableSnapshotTest, ASnapshotLoadsIntoATableOfAnotherSize) {
 
 TEST_F(TableSnapshotTest, AChangedSizeMovesEveryKey) {
   constexpr int kKeys = 800;
-  constexpr int kStep = static_cast<int>(kAlgorithms.size());
+  constexpr int kStep = static_cast<int>(kSnapshotted.size());
   constexpr int kFirstHeld = 7;
-  static_assert(kAlgorithms[kFirstHeld] == Algorithm::kConcurrency);
+  static_assert(kSnapshotted[kFirstHeld] == Algorithm::kConcurrency);
   std::vector<HoldId> holds;
   {
     const auto table = Open(Options(1000, 2000));
     for (int i = 0; i < kKeys; ++i) {
-      const Algorithm algorithm = kAlgorithms[static_cast<std::size_t>(i) % kAlgorithms.size()];
+      const Algorithm algorithm = kSnapshotted[static_cast<std::size_t>(i) % kSnapshotted.size()];
       const bool held = algorithm == Algorithm::kConcurrency;
       ASSERT_NO_FATAL_FAILURE(
           Use(*table, std::to_string(i), algorithm, 1 + i % 10, held ? &holds : nullptr));
@@ -306,7 +306,7 @@ TEST_F(TableSnapshotTest, AChangedSizeMovesEveryKey) {
     EXPECT_EQ(table->opening().keys, static_cast<std::uint64_t>(kKeys));
     EXPECT_FALSE(std::filesystem::exists(Path() + ".new"));
     for (int i = 0; i < kKeys; ++i) {
-      const Algorithm algorithm = kAlgorithms[static_cast<std::size_t>(i) % kAlgorithms.size()];
+      const Algorithm algorithm = kSnapshotted[static_cast<std::size_t>(i) % kSnapshotted.size()];
       const bool released = algorithm == Algorithm::kConcurrency && i < round * kStep;
       ASSERT_EQ(Used(*table, std::to_string(i), algorithm), 1 + i % 10 - (released ? 1 : 0)) << i;
     }
@@ -324,31 +324,31 @@ TEST_F(TableSnapshotTest, AChangedSizeMovesEveryKey) {
   EXPECT_NE(Refusal(Options(100, 500)).find("raise table.keys"), std::string::npos);
   EXPECT_NE(Refusal(Options(900, 100)).find("raise table.blocks"), std::string::npos);
   // A refusal loses nothing.
-  EXPECT_EQ(Used(*Open(Options(900, 500)), "0", kAlgorithms[0]), 1);
+  EXPECT_EQ(Used(*Open(Options(900, 500)), "0", kSnapshotted[0]), 1);
 }
 
 // Keys of which each is asked by one thread, one unit at a time, while snapshots are written:
 // what a snapshot has of a key lies between what had been answered before it and after it.
 TEST_F(TableSnapshotTest, ASnapshotStopsNobodyAndHasEachKeyWhole) {
   constexpr std::size_t kThreads = 4;
-  std::array<std::array<std::atomic<int>, kAlgorithms.size()>, kThreads> asked{};
+  std::array<std::array<std::atomic<int>, kSnapshotted.size()>, kThreads> asked{};
   std::atomic<bool> stop{false};
   const auto table = Open(Options(1000, 40'000));
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 20'000 && !stop; ++i) {
-        const std::size_t a = static_cast<std::size_t>(i) % kAlgorithms.size();
-        if (kAlgorithms[a] != Algorithm::kConcurrency || i < 2000) {
+        const std::size_t a = static_cast<std::size_t>(i) % kSnapshotted.size();
+        if (kSnapshotted[a] != Algorithm::kConcurrency || i < 2000) {
           clock_.Advance(Duration(1));
-          (void)Ask(*table, std::to_string(t), QuotaOf(kAlgorithms[a], 1'000'000));
+          (void)Ask(*table, std::to_string(t), QuotaOf(kSnapshotted[a], 1'000'000));
           ++asked[t][a];
         }
       }
     });
   }
   for (int round = 0; round < 12; ++round) {
-    std::array<std::array<int, kAlgorithms.size()>, kThreads> before{};
+    std::array<std::array<int, kSnapshotted.size()>, kThreads> before{};
     for (std::size_t t = 0; t < kThreads; ++t) {
       std::ranges::copy(asked[t], before[t].begin());
     }
@@ -357,10 +357,10 @@ TEST_F(TableSnapshotTest, ASnapshotStopsNobodyAndHasEachKeyWhole) {
     elsewhere.path = "";
     const auto copy = Open(elsewhere);
     for (std::size_t t = 0; t < kThreads; ++t) {
-      for (std::size_t a = 0; a < kAlgorithms.size(); ++a) {
-        const Units used = Used(*copy, std::to_string(t), kAlgorithms[a], 1'000'000);
-        EXPECT_GE(used, before[t][a]) << core::NameOf(kAlgorithms[a]);
-        EXPECT_LE(used, asked[t][a] + 1) << core::NameOf(kAlgorithms[a]);
+      for (std::size_t a = 0; a < kSnapshotted.size(); ++a) {
+        const Units used = Used(*copy, std::to_string(t), kSnapshotted[a], 1'000'000);
+        EXPECT_GE(used, before[t][a]) << core::NameOf(kSnapshotted[a]);
+        EXPECT_LE(used, asked[t][a] + 1) << core::NameOf(kSnapshotted[a]);
       }
     }
   }

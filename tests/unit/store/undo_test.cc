@@ -118,13 +118,13 @@ class UndoTest : public ::testing::Test {
 };
 
 TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
-  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
-                                   Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
-                                   Algorithm::kTokenBucket,          Algorithm::kConcurrency};
+  constexpr std::array kUndone{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
+                               Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
+                               Algorithm::kTokenBucket,          Algorithm::kConcurrency};
   const OwnedKey key("k");
   const auto charge = [&](Table& table) {
     OwnedCheckCall call;
-    for (const Algorithm algorithm : kAlgorithms) {
+    for (const Algorithm algorithm : kUndone) {
       call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kLimit), .cost = Cost{3}});
     }
     clock_.Advance(Duration(1));
@@ -132,7 +132,7 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
   };
   const auto look = [&](Table& table) {
     std::vector<Units> remaining;
-    for (const Algorithm algorithm : kAlgorithms) {
+    for (const Algorithm algorithm : kUndone) {
       remaining.push_back(Ask(table, key, algorithm, 0, true).decision.remaining);
     }
     return remaining;
@@ -143,7 +143,7 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
     const OwnedKey reset("k");
     (void)ExpectUndone(
         [&](Table& table) {
-          for (const Algorithm algorithm : kAlgorithms) {
+          for (const Algorithm algorithm : kUndone) {
             support::Answered<ResetCall> call;
             call.key = reset.view();
             call.quota = QuotaOf(algorithm, kLimit);

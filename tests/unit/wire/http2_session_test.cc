@@ -27,7 +27,7 @@ constexpr std::uint8_t kEndHeaders = 4;
 constexpr std::uint32_t kEnhanceYourCalm = 11;
 
 // Keeps what it is told, and answers when the test says so.
-class Told : public Http2User {
+class Recorder : public Http2User {
  public:
   void OnHeader(Http2Stream& stream, bool whole) noexcept override {
     streams.push_back(&stream);
@@ -92,7 +92,7 @@ class Http2SessionTest : public testing::Test {
 
   const Http2Limits limits_;
   std::shared_ptr<Http2Memory> memory_ = std::make_shared<Http2Memory>();
-  Told told_;
+  Recorder told_;
   Http2Session::Time now_{};
   Http2Session session_;
   Http2Client client_;
@@ -306,7 +306,7 @@ TEST_F(Http2SessionTest, FramesThatAskForNothingAreRationed) {
   };
   for (const std::string& frame : floods) {
     const auto memory = std::make_shared<Http2Memory>();
-    Told told;
+    Recorder told;
     Http2Session session(told, memory, limits_, now_);
     Http2Client client;
     (void)session.Receive(client.Output(), now_);

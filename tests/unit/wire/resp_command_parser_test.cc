@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-using Event = RespCommandParser::Event;
+using CommandEvent = RespCommandParser::Event;
 using Command = std::vector<std::string>;
 
 struct Read {
@@ -29,11 +29,11 @@ Read ReadAll(const std::vector<std::string>& pieces, const RespLimits& limits = 
   Read read;
   for (const std::string& piece : pieces) {
     parser.Append(piece);
-    Event event = parser.Next();
-    for (; event == Event::kCommand; event = parser.Next()) {
+    CommandEvent event = parser.Next();
+    for (; event == CommandEvent::kCommand; event = parser.Next()) {
       read.commands.emplace_back(parser.args().begin(), parser.args().end());
     }
-    if (event == Event::kError) {
+    if (event == CommandEvent::kError) {
       read.error = parser.error();
       break;
     }
@@ -92,9 +92,9 @@ TEST(RespCommandParserTest, RefusesWhatIsNoCommand) {
 TEST(RespCommandParserTest, StaysInError) {
   RespCommandParser parser({});
   parser.Append("*1\r\n:1\r\n");
-  EXPECT_EQ(parser.Next(), Event::kError);
+  EXPECT_EQ(parser.Next(), CommandEvent::kError);
   parser.Append("*1\r\n$4\r\nPING\r\n");
-  EXPECT_EQ(parser.Next(), Event::kError);
+  EXPECT_EQ(parser.Next(), CommandEvent::kError);
 }
 
 TEST(RespCommandParserTest, BoundsWhatACommandMayBe) {
@@ -118,14 +118,14 @@ TEST(RespCommandParserTest, BoundsWhatACommandMayBe) {
 
 TEST(RespCommandParserTest, TellsWhetherACommandIsCutOff) {
   RespCommandParser parser({});
-  EXPECT_EQ(parser.Next(), Event::kNeedMore);
+  EXPECT_EQ(parser.Next(), CommandEvent::kNeedMore);
   EXPECT_FALSE(parser.inside_command());
   parser.Append("*1\r\n$4\r\nPI");
-  EXPECT_EQ(parser.Next(), Event::kNeedMore);
+  EXPECT_EQ(parser.Next(), CommandEvent::kNeedMore);
   EXPECT_TRUE(parser.inside_command());
   parser.Append("NG\r\n");
-  EXPECT_EQ(parser.Next(), Event::kCommand);
-  EXPECT_EQ(parser.Next(), Event::kNeedMore);
+  EXPECT_EQ(parser.Next(), CommandEvent::kCommand);
+  EXPECT_EQ(parser.Next(), CommandEvent::kNeedMore);
   EXPECT_FALSE(parser.inside_command());
 }
 

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using Event = RespReplyParser::Event;
+using ReplyEvent = RespReplyParser::Event;
 
 // A reply as text: its values one behind the other.
 std::string TextOf(std::span<const RespNode> reply) {
@@ -39,11 +39,11 @@ std::vector<std::string> ReadAll(const std::vector<std::string>& pieces, std::st
   error->clear();
   for (const std::string& piece : pieces) {
     parser.Append(piece);
-    Event event = parser.Next();
-    for (; event == Event::kReply; event = parser.Next()) {
+    ReplyEvent event = parser.Next();
+    for (; event == ReplyEvent::kReply; event = parser.Next()) {
       replies.push_back(TextOf(parser.reply()));
     }
-    if (event == Event::kError) {
+    if (event == ReplyEvent::kError) {
       *error = parser.error();
       break;
     }
