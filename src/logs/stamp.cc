@@ -247,18 +247,19 @@ std::optional<WallInstant> StampReader::Iso(std::string_view text) {
 }
 
 std::optional<WallInstant> StampReader::Epoch(std::string_view text) {
-  std::int64_t whole = 0;
+  std::uint64_t read = 0;  // Holds 19 digits, whatever they are.
   std::size_t digits = 0;
   while (digits < text.size() && IsDigit(text[digits])) {
     if (digits == 19) {
       return std::nullopt;
     }
-    whole = (whole * 10) + (text[digits] - '0');
+    read = (read * 10) + static_cast<std::uint64_t>(text[digits] - '0');
     ++digits;
   }
-  if (digits == 0 || whole < 0) {
+  if (digits == 0 || read > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return std::nullopt;
   }
+  const auto whole = static_cast<std::int64_t>(read);
   Cursor in(text.substr(digits));
   const std::int64_t fraction = in.Fraction();  // Of a second, in nanoseconds.
   if (in.failed() || !in.done()) {
