@@ -24,9 +24,17 @@ void* operator new(std::size_t size) {
   }
   std::abort();
 }
+// The library's own, for sorting with a buffer, would not meet the delete below.
+void* operator new(std::size_t size, const std::nothrow_t& /*none*/) noexcept {
+  ++allocations;
+  return std::malloc(size == 0 ? 1 : size);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t& /*none*/) noexcept {
   std::free(memory);
 }
