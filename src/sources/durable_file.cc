@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> Fault(const std::string& path, std::string_view doing, int number) {
+tl::unexpected<Error> IoFault(const std::string& path, std::string_view doing, int number) {
   return tl::make_unexpected(
       Error{"cannot be " + std::string(doing) + ": " + std::generic_category().message(number),
             {path, 0, 0}});
@@ -80,30 +80,30 @@ Result<void> WriteDurably(const std::string& path, std::string_view text) {
   std::error_code error;
   const fs::path place = fs::absolute(path, error);
   if (error) {
-    return Fault(path, "found", error.value());
+    return IoFault(path, "found", error.value());
   }
   if (const int number = MakeFolders(place.parent_path()); number != 0) {
-    return Fault(place.parent_path().string(), "made", number);
+    return IoFault(place.parent_path().string(), "made", number);
   }
   const std::string beside = place.string() + ".new";
   {
     const Descriptor file(
         ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (file.get() < 0) {
-      return Fault(beside, "written", errno);
+      return IoFault(beside, "written", errno);
     }
     if (const int number = WriteAll(file.get(), text); number != 0) {
       (void)::unlink(beside.c_str());
-      return Fault(beside, "written", number);
+      return IoFault(beside, "written", number);
     }
   }
   if (std::rename(beside.c_str(), place.c_str()) != 0) {
     const int number = errno;
     (void)::unlink(beside.c_str());
-    return Fault(path, "replaced", number);
+    return IoFault(path, "replaced", number);
   }
   if (const int number = SyncFolderOf(place); number != 0) {
-    return Fault(path, "synced", number);
+    return IoFault(path, "synced", number);
   }
   return {};
 }
@@ -112,13 +112,13 @@ Result<void> RemoveDurably(const std::string& path) {
   std::error_code error;
   const fs::path place = fs::absolute(path, error);
   if (error) {
-    return Fault(path, "found", error.value());
+    return IoFault(path, "found", error.value());
   }
   if (::unlink(place.c_str()) != 0) {
-    return errno == ENOENT ? Result<void>() : Fault(path, "removed", errno);
+    return errno == ENOENT ? Result<void>() : IoFault(path, "removed", errno);
   }
   if (const int number = SyncFolderOf(place); number != 0) {
-    return Fault(path, "synced", number);
+    return IoFault(path, "synced", number);
   }
   return {};
 }

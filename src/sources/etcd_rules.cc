@@ -1,34 +1,18 @@
 #include "sources/etcd_rules.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <utility>
 
 #include "net/event_loop.h"
+#include "sources/etcd_messages.h"
 
 namespace sluice::sources {
 
 namespace {
 
-using Failure = net::HttpStream::Failure;
-
-// Of one answer, and of one message of a watch: more than etcd lets anybody write at once.
-constexpr std::size_t kMaxAnswer = 256UL * 1024 * 1024;
+// Of one message of a watch: more than etcd lets anybody write at once.
 constexpr std::size_t kMaxMessage = 16UL * 1024 * 1024;
 constexpr int kOk = 200;
-constexpr int kFirstServerError = 500;
-
-Result<std::string> ReadPassword(const std::string& path) {
-  std::ifstream file(path);
-  std::string password{std::istreambuf_iterator<char>(file), {}};
-  if (!file) {
-    return tl::unexpected(Error{.message = "cannot read the password file " + path});
-  }
-  password.erase(password.find_last_not_of("\r\n") + 1);
-  return password;
-}
 
 void Drop(std::shared_ptr<net::HttpStream>& stream) {
   if (stream != nullptr) {
@@ -38,19 +22,10 @@ void Drop(std::shared_ptr<net::HttpStream>& stream) {
 
 }  // namespace
 
-struct EtcdRules::Write {
-  std::string id;
-  std::optional<std::string> text;  // None: it is to be erased.
-  std::string body;
-  OnWritten on_written;
-  std::size_t endpoint = 0;
-  std::size_t attempts_left = 0;
-  std::shared_ptr<net::HttpStream> stream;
-};
-
 EtcdRules::EtcdRules(net::EventLoop& loop, EtcdSettings settings, EtcdSnapshot last, Events events)
     : loop_(loop),
       settings_(std::move(settings)),
+      gateway_(loop, settings_),
       events_(std::move(events)),
       snapshot_(std::move(last)),
       pause_(settings_.shortest_pause),
@@ -71,87 +46,20 @@ void EtcdRules::Start() {
   BeginSession();
 }
 
-// Calls.
-
-net::HttpStream::Call EtcdRules::CallTo(std::size_t endpoint, std::string_view path,
-                                        std::string body, const std::string& token) const {
-  net::HttpStream::Call call{.server = settings_.endpoints[endpoint],
-                             .tls = settings_.tls,
-                             .target = std::string(path),
-                             .fields = {{"Content-Type", "application/json"}},
-                             .body = std::move(body),
-                             .dial_timeout = settings_.timeout,
-                             .answer_timeout = settings_.timeout};
-  if (!token.empty()) {
-    call.fields.emplace_back("Authorization", token);
-  }
-  return call;
-}
-
-std::shared_ptr<net::HttpStream> EtcdRules::Ask(net::HttpStream::Call call, OnReply on_reply) {
-  const auto body = std::make_shared<std::string>();
-  const std::string server = call.server.Text();
-  return net::HttpStream::Begin(
-      loop_, std::move(call),
-      [body](int, std::string_view piece) {
-        if (body->size() + piece.size() <= kMaxAnswer) {
-          *body += piece;
-        }
-      },
-      [body, server, on_reply = std::move(on_reply)](tl::expected<int, Failure> status) {
-        if (!status) {
-          on_reply(tl::unexpected(std::move(status.error())));
-        } else if (*status != kOk) {
-          // A server error may have come after the deed.
-          on_reply(tl::unexpected(Failure{.message = server + ": " + etcd::ReasonOf(*body),
-                                          .sent = *status >= kFirstServerError}));
-        } else {
-          on_reply(std::move(*body));
-        }
-      });
-}
-
-void EtcdRules::LogIn(std::size_t endpoint, std::shared_ptr<net::HttpStream>& stream,
-                      std::function<void(tl::expected<std::string, Failure>)> on_token) {
-  if (settings_.username.empty()) {
-    on_token(std::string());
-    return;
-  }
-  const auto password = ReadPassword(settings_.password_file);
-  if (!password) {
-    on_token(tl::unexpected(Failure{.message = password.error().message, .sent = false}));
-    return;
-  }
-  stream =
-      Ask(CallTo(endpoint, "/v3/auth/authenticate",
-                 etcd::AuthenticateRequest(settings_.username, *password), ""),
-          [on_token = std::move(on_token)](tl::expected<std::string, Failure> reply) {
-            if (!reply) {
-              reply.error().sent = false;  // A login writes no rule.
-              on_token(std::move(reply));
-            } else if (auto token = etcd::ReadToken(*reply); token) {
-              on_token(*std::move(token));
-            } else {
-              on_token(tl::unexpected(Failure{.message = token.error().message, .sent = false}));
-            }
-          });
-}
-
-// Following.
-
 void EtcdRules::BeginSession() {
-  LogIn(endpoint_, asking_, [this](tl::expected<std::string, Failure> token) {
+  gateway_.LogIn(endpoint_, asking_, [this](EtcdGateway::Reply token) {
     if (!token) {
       EndSession(token.error().message);
       return;
     }
     token_ = *std::move(token);
-    asking_ = Ask(CallTo(endpoint_, "/v3/kv/range", etcd::RangeRequest(settings_.prefix), token_),
-                  [this](tl::expected<std::string, Failure> reply) { OnRange(std::move(reply)); });
+    asking_ = gateway_.Ask(
+        gateway_.CallTo(endpoint_, "/v3/kv/range", etcd::RangeRequest(settings_.prefix), token_),
+        [this](EtcdGateway::Reply reply) { OnRange(std::move(reply)); });
   });
 }
 
-void EtcdRules::OnRange(tl::expected<std::string, Failure> reply) {
+void EtcdRules::OnRange(EtcdGateway::Reply reply) {
   asking_ = nullptr;
   if (!reply) {
     EndSession(reply.error().message);
@@ -198,12 +106,13 @@ void EtcdRules::OnRange(tl::expected<std::string, Failure> reply) {
 
 void EtcdRules::BeginWatch(std::int64_t from) {
   line_.clear();
-  auto call = CallTo(endpoint_, "/v3/watch", etcd::WatchRequest(settings_.prefix, from), token_);
+  auto call =
+      gateway_.CallTo(endpoint_, "/v3/watch", etcd::WatchRequest(settings_.prefix, from), token_);
   call.answer_timeout = {};
   watch_ = net::HttpStream::Begin(
       loop_, std::move(call),
       [this](int status, std::string_view piece) { OnWatchPiece(status, piece); },
-      [this](tl::expected<int, Failure> status) {
+      [this](tl::expected<int, net::HttpStream::Failure> status) {
         watch_ = nullptr;
         EndSession(!status          ? status.error().message
                    : *status == kOk ? "the watch has ended"
@@ -281,11 +190,12 @@ void EtcdRules::FollowAfterLoss() {
 }
 
 void EtcdRules::BeginAudit() {
-  audit_ = Ask(CallTo(endpoint_, "/v3/kv/range", etcd::NewestRequest(settings_.prefix), token_),
-               [this](tl::expected<std::string, Failure> reply) { OnAudit(std::move(reply)); });
+  audit_ = gateway_.Ask(
+      gateway_.CallTo(endpoint_, "/v3/kv/range", etcd::NewestRequest(settings_.prefix), token_),
+      [this](EtcdGateway::Reply reply) { OnAudit(std::move(reply)); });
 }
 
-void EtcdRules::OnAudit(tl::expected<std::string, Failure> reply) {
+void EtcdRules::OnAudit(EtcdGateway::Reply reply) {
   audit_ = nullptr;
   if (!reply) {
     EndSession(reply.error().message);
@@ -345,99 +255,6 @@ void EtcdRules::Tell() {
   settling_ = false;
   settled_.Cancel();
   events_.on_documents();
-}
-
-// Writing.
-
-std::int64_t EtcdRules::RevisionOf(const std::string& id) const {
-  const auto found = snapshot_.documents.find(id);
-  return found == snapshot_.documents.end() || state_ == State::kLost ? 0
-                                                                      : found->second.mod_revision;
-}
-
-void EtcdRules::Put(const std::string& id, const std::string& text, OnWritten on_written) {
-  auto write = std::make_unique<Write>();
-  write->id = id;
-  write->text = text;
-  write->body = etcd::PutIfRequest(settings_.prefix + id, text, RevisionOf(id));
-  write->on_written = std::move(on_written);
-  BeginWrite(std::move(write));
-}
-
-void EtcdRules::Erase(const std::string& id, OnWritten on_written) {
-  auto write = std::make_unique<Write>();
-  write->id = id;
-  write->body = etcd::EraseIfRequest(settings_.prefix + id, RevisionOf(id));
-  write->on_written = std::move(on_written);
-  BeginWrite(std::move(write));
-}
-
-void EtcdRules::BeginWrite(std::unique_ptr<Write> write) {
-  Write& begun = *write;
-  begun.endpoint = endpoint_;
-  begun.attempts_left = settings_.endpoints.size();
-  writes_.emplace(&begun, std::move(write));
-  SendWrite(begun);
-}
-
-void EtcdRules::SendWrite(Write& write) {
-  --write.attempts_left;
-  LogIn(write.endpoint, write.stream, [this, &write](tl::expected<std::string, Failure> token) {
-    if (!token) {
-      OnWriteReply(write, tl::unexpected(std::move(token.error())));
-      return;
-    }
-    write.stream = Ask(CallTo(write.endpoint, "/v3/kv/txn", write.body, *token),
-                       [this, &write](tl::expected<std::string, Failure> reply) {
-                         OnWriteReply(write, std::move(reply));
-                       });
-  });
-}
-
-void EtcdRules::OnWriteReply(Write& write, tl::expected<std::string, Failure> reply) {
-  using Kind = WriteFailure::Kind;
-  if (!reply && !reply.error().sent && write.attempts_left > 0) {
-    write.endpoint = (write.endpoint + 1) % settings_.endpoints.size();
-    SendWrite(write);
-    return;
-  }
-  if (!reply) {
-    EndWrite(write, tl::unexpected(
-                        WriteFailure{.kind = reply.error().sent ? Kind::kUnknown : Kind::kRefused,
-                                     .why = std::move(reply.error().message)}));
-    return;
-  }
-  const auto txn = etcd::ReadTxn(*reply);
-  if (!txn) {
-    EndWrite(write,
-             tl::unexpected(WriteFailure{.kind = Kind::kUnknown, .why = txn.error().message}));
-    return;
-  }
-  if (!txn->succeeded) {
-    EndWrite(write, tl::unexpected(WriteFailure{.kind = Kind::kChanged, .why = {}}));
-    return;
-  }
-  FollowAfterLoss();
-  // What the watch has told already may have been followed by what somebody wrote since.
-  if (txn->revision > snapshot_.revision) {
-    if (write.text) {
-      snapshot_.documents.insert_or_assign(
-          write.id, EtcdDocument{.text = *write.text, .mod_revision = txn->revision});
-    } else {
-      snapshot_.documents.erase(write.id);
-    }
-    Tell();
-  } else {
-    CatchUp();
-  }
-  EndWrite(write, {});
-}
-
-void EtcdRules::EndWrite(Write& write, tl::expected<void, WriteFailure> result) {
-  const auto found = writes_.find(&write);
-  const std::unique_ptr<Write> ended = std::move(found->second);
-  writes_.erase(found);
-  ended->on_written(std::move(result));
 }
 
 }  // namespace sluice::sources

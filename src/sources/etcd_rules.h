@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,30 +13,16 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
-#include "net/dial.h"
 #include "net/http_stream.h"
 #include "net/timer_wheel.h"
-#include "net/tls_context.h"
-#include "sources/etcd_messages.h"
+#include "sources/etcd_gateway.h"
+#include "sources/etcd_settings.h"
 
 namespace sluice::net {
 class EventLoop;
 }  // namespace sluice::net
 
 namespace sluice::sources {
-
-struct EtcdSettings {
-  std::vector<net::DialTarget> endpoints{};      // Any of them will do; not empty.
-  std::string prefix = "/ratelimit/rules/";      // A rule's key is this and its id.
-  std::shared_ptr<const net::TlsContext> tls{};  // nullptr: none.
-  std::string username{};                        // "": etcd asks for nobody.
-  std::string password_file{};  // Read at every login, so that passwords can be changed.
-  Duration timeout = std::chrono::seconds(5);                // Of one call.
-  Duration audit_interval = std::chrono::seconds(10);        // Between looks behind the watch.
-  Duration shortest_pause = std::chrono::milliseconds(100);  // Before a new attempt; doubles
-  Duration longest_pause = std::chrono::seconds(2);          // up to this.
-  Duration settle = std::chrono::milliseconds(20);           // So many changes are one.
-};
 
 // What etcd holds under a prefix, by what follows it: rule ids, if all is as it should be.
 struct EtcdDocument {
@@ -110,26 +97,25 @@ class EtcdRules {
   void Erase(const std::string& id, OnWritten on_written);
 
  private:
-  struct Write;
-  using OnReply = std::function<void(tl::expected<std::string, net::HttpStream::Failure>)>;
-
-  [[nodiscard]] net::HttpStream::Call CallTo(std::size_t endpoint, std::string_view path,
-                                             std::string body, const std::string& token) const;
-  // Asks once, and gives the body of an answer of 200.
-  [[nodiscard]] std::shared_ptr<net::HttpStream> Ask(net::HttpStream::Call call, OnReply on_reply);
-  // Gives a token, "" where there are no users; then `stream` is what it waits for.
-  void LogIn(std::size_t endpoint, std::shared_ptr<net::HttpStream>& stream,
-             std::function<void(tl::expected<std::string, net::HttpStream::Failure>)> on_token);
+  struct Write {
+    std::string id;
+    std::optional<std::string> text;  // None: it is to be erased.
+    std::string body;
+    OnWritten on_written;
+    std::size_t endpoint = 0;
+    std::size_t attempts_left = 0;
+    std::shared_ptr<net::HttpStream> stream;
+  };
 
   void BeginSession();
-  void OnRange(tl::expected<std::string, net::HttpStream::Failure> reply);
+  void OnRange(EtcdGateway::Reply reply);
   void BeginWatch(std::int64_t from);
   void OnWatchPiece(int status, std::string_view piece);
   // False: the session is over.
   bool OnWatchLine(std::string_view line);
   void FollowAfterLoss();
   void BeginAudit();
-  void OnAudit(tl::expected<std::string, net::HttpStream::Failure> reply);
+  void OnAudit(EtcdGateway::Reply reply);
   void EndSession(std::string_view why);
   void SetState(State state, std::string_view why);
   void Tell();
@@ -137,11 +123,12 @@ class EtcdRules {
   [[nodiscard]] std::int64_t RevisionOf(const std::string& id) const;
   void BeginWrite(std::unique_ptr<Write> write);
   void SendWrite(Write& write);
-  void OnWriteReply(Write& write, tl::expected<std::string, net::HttpStream::Failure> reply);
+  void OnWriteReply(Write& write, EtcdGateway::Reply reply);
   void EndWrite(Write& write, tl::expected<void, WriteFailure> result);
 
   net::EventLoop& loop_;
   const EtcdSettings settings_;
+  const EtcdGateway gateway_;
   const Events events_;
   EtcdSnapshot snapshot_;
   State state_ = State::kAway;
