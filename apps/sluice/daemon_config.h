@@ -12,35 +12,12 @@
 
 #include "envoy_config.h"
 #include "etcd_config.h"
-#include "frontend/http/door_settings.h"
+#include "listener_config.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
 #include "store_config.h"
 
 namespace sluice::app {
-
-// PEM files of one listener's side of TLS.
-struct TlsConfig {
-  std::string cert;
-  std::string key;
-  std::string client_ca;      // "": clients need no certificate.
-  std::string client_name{};  // That it must be a certificate of; "": any that client_ca signed.
-};
-
-enum class Protocol : std::uint8_t { kHttp, kGrpc, kResp };
-
-struct ListenerConfig {
-  std::string address;  // "127.0.0.1:8080"; of grpc also "unix:/run/sluice.sock".
-  Protocol protocol = Protocol::kHttp;
-  frontend::http::Role role = frontend::http::Role::kCheck;  // grpc, resp: kCheck.
-  std::optional<TlsConfig> tls;
-  std::string token;         // http, grpc: the bearer token; resp: the password. "" asks for none.
-  std::string token_file{};  // Where it was read, to be followed; "": nowhere.
-  std::string metrics_path = "/metrics";          // Of the role metrics.
-  bool has_proxies = false;                       // It has a section `proxy`.
-  frontend::http::ProxySettings proxy{};          // Of http. Its `notes` stay unset.
-  frontend::http::LimitDialects limit_headers{};  // Of http.
-};
 
 enum class WhenFull : std::uint8_t { kEvict, kAllow, kDeny };
 
@@ -83,9 +60,6 @@ struct DaemonConfig {
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
 };
-
-// The path of "unix:PATH"; nullopt for any other address.
-[[nodiscard]] std::optional<std::string_view> UnixPathOf(std::string_view address);
 
 // Reads the text of a configuration file. `file` names it in places, and its folder is where
 // relative globs begin. What is wrong goes to `findings`, all of it, with place and remedy;

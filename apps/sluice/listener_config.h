@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/http/door_settings.h"
+#include "rules/findings.h"
+#include "rules/yaml_tree.h"
+
+namespace sluice::app {
+
+// PEM files of one listener's side of TLS.
+struct TlsConfig {
+  std::string cert;
+  std::string key;
+  std::string client_ca;      // "": clients need no certificate.
+  std::string client_name{};  // That it must be a certificate of; "": any that client_ca signed.
+};
+
+enum class Protocol : std::uint8_t { kHttp, kGrpc, kResp };
+
+struct ListenerConfig {
+  std::string address;  // "127.0.0.1:8080"; of grpc also "unix:/run/sluice.sock".
+  Protocol protocol = Protocol::kHttp;
+  frontend::http::Role role = frontend::http::Role::kCheck;  // grpc, resp: kCheck.
+  std::optional<TlsConfig> tls;
+  std::string token;         // http, grpc: the bearer token; resp: the password. "" asks for none.
+  std::string token_file{};  // Where it was read, to be followed; "": nowhere.
+  std::string metrics_path = "/metrics";          // Of the role metrics.
+  bool has_proxies = false;                       // It has a section `proxy`.
+  frontend::http::ProxySettings proxy{};          // Of http. Its `notes` stay unset.
+  frontend::http::LimitDialects limit_headers{};  // Of http.
+};
+
+// The path of "unix:PATH"; nullopt for any other address.
+[[nodiscard]] std::optional<std::string_view> UnixPathOf(std::string_view address);
+
+// Where a daemon listens that is not told: a door of each protocol, and one for admins, on
+// loopback.
+[[nodiscard]] std::vector<ListenerConfig> DefaultListeners();
+
+// Reads one of `listeners`. Paths begin at `folder`. What is wrong is reported with place and
+// remedy; files that it names are read to find out.
+[[nodiscard]] ListenerConfig ReadListener(const rules::YamlNode& node,
+                                          const std::filesystem::path& folder,
+                                          rules::Reporter& report);
+
+}  // namespace sluice::app
