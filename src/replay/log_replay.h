@@ -12,10 +12,10 @@
 
 #include "logs/attribute_plan.h"
 #include "logs/log_merge.h"
-#include "replay/comparison.h"
 #include "replay/event_clock.h"
 #include "replay/key_ledger.h"
 #include "replay/replay_report.h"
+#include "replay/rule_count.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
@@ -53,7 +53,6 @@ class LogReplay {
 
  private:
   class Call;
-  struct RuleCount;
 
   [[nodiscard]] Result<void> OpenTable(WallInstant first);
   // A call that is free, with the request's attributes in it.
@@ -63,9 +62,6 @@ class LogReplay {
   void HashKeys(Call& call);
   void ForEachKey(std::span<const std::unique_ptr<Call>> calls,
                   void (KeyLedger::*step)(std::uint64_t) const) const;
-  void CountDecision(const service::RuleDecision& made, WallInstant at, std::uint64_t key_hash);
-  [[nodiscard]] RuleReport ReportOf(const RuleCount& count) const;
-  [[nodiscard]] std::vector<std::string> Warnings(const ReplayReport& report) const;
 
   LogReplayOptions options_;
   std::shared_ptr<const rules::RuleSet> rules_;
