@@ -13,7 +13,7 @@ namespace sluice::app {
 namespace {
 
 // "" if unset. Asked at the start, before there are threads.
-std::string_view Environment(const char* name) {
+std::string_view VariableOf(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? std::string_view() : value;
 }
@@ -31,15 +31,15 @@ std::string FirstCheckPort(const DaemonConfig& config) {
 }
 
 std::string StateHome() {
-  if (const std::string_view folders = Environment("STATE_DIRECTORY"); !folders.empty()) {
+  if (const std::string_view folders = VariableOf("STATE_DIRECTORY"); !folders.empty()) {
     return std::string(folders.substr(0, folders.find(':')));
   }
   if (::geteuid() == 0) {
     return "/var/lib/sluice";
   }
-  std::filesystem::path state = Environment("XDG_STATE_HOME");
+  std::filesystem::path state = VariableOf("XDG_STATE_HOME");
   if (state.empty()) {
-    const std::string_view home = Environment("HOME");
+    const std::string_view home = VariableOf("HOME");
     state = home.empty() ? "" : std::filesystem::path(home) / ".local" / "state";
   }
   // A relative path here would depend on where the daemon was started from.
@@ -51,7 +51,7 @@ std::string ApiFolder(const DaemonConfig& config) {
     return config.api_folder;
   }
   const std::string home = StateHome();
-  if (home.empty() || !Environment("STATE_DIRECTORY").empty()) {  // This service's alone.
+  if (home.empty() || !VariableOf("STATE_DIRECTORY").empty()) {  // This service's alone.
     return home;
   }
   const std::string port = FirstCheckPort(config);

@@ -35,7 +35,7 @@ std::string Decimal(std::uint64_t high, std::uint64_t low) {
   return text;
 }
 
-class Dump final : public WholeKeys {
+class DumpPrinter final : public WholeKeys {
  public:
   void Print(const store::TableInspection& about) const {
     const std::int64_t now = about.now.time_since_epoch().count();
@@ -110,7 +110,7 @@ class Dump final : public WholeKeys {
 }  // namespace
 
 Result<void> DumpTable(const std::string& path) {
-  Dump dump;
+  DumpPrinter dump;
   const auto about = store::InspectTable(path, dump);
   if (!about) {
     return tl::unexpected(about.error());

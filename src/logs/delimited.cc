@@ -14,7 +14,7 @@ std::string_view WithoutMark(std::string_view line) {
   return line.starts_with("\xEF\xBB\xBF") ? line.substr(3) : line;
 }
 
-bool IsMethod(std::string_view text) {
+bool IsCommonMethod(std::string_view text) {
   constexpr std::array<std::string_view, 9> kMethods{
       "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE"};
   return std::ranges::find(kMethods, text) != kMethods.end();
@@ -121,7 +121,7 @@ void DelimitedParser::GuessColumns() {
       take(time, "time");
     } else if (seen.Get(Field::kIp).data() != nullptr) {
       take(client, "ip");
-    } else if (IsMethod(cell)) {
+    } else if (IsCommonMethod(cell)) {
       take(method, "method");
     } else if (cell.starts_with('/')) {
       take(path, "path");

@@ -5,7 +5,7 @@ namespace sluice::rules {
 namespace {
 
 // As many names are compared faster than one is hashed: most differ in length.
-constexpr std::size_t kFew = 8;
+constexpr std::size_t kFewNames = 8;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ AttributeId AttributeTable::Intern(std::string_view name) {
 }
 
 std::optional<AttributeId> AttributeTable::Find(std::string_view name) const {
-  if (entries_.size() <= kFew) {
+  if (entries_.size() <= kFewNames) {
     for (std::size_t id = 0; id < entries_.size(); ++id) {
       if (entries_[id].name == name) {
         return static_cast<AttributeId>(id);

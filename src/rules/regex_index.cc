@@ -7,7 +7,7 @@ namespace sluice::rules {
 
 namespace {
 
-constexpr std::size_t kFew = 4;
+constexpr std::size_t kFewPatterns = 4;
 constexpr std::int64_t kSetBytes = std::int64_t{64} << 20;
 
 }  // namespace
@@ -24,7 +24,7 @@ void RegexIndex::Add(const Pattern& pattern, std::uint32_t rule) {
 }
 
 void RegexIndex::Seal() {
-  if (entries_.size() <= kFew) {
+  if (entries_.size() <= kFewPatterns) {
     return;
   }
   re2::RE2::Options options;

@@ -8,7 +8,7 @@ namespace sluice::wire {
 
 namespace {
 
-GrpcMessage Problem(GrpcCode code, std::string_view problem) {
+GrpcMessage MessageProblem(GrpcCode code, std::string_view problem) {
   return {.bytes = {}, .code = code, .problem = problem};
 }
 
@@ -26,45 +26,47 @@ std::uint32_t LengthAt(const char* bytes) {
 GrpcMessage ReadGrpcMessage(std::string_view body, std::string_view encoding, std::size_t most,
                             std::string& inflated) {
   if (body.empty()) {
-    return Problem(GrpcCode::kUnimplemented, "a unary call has one message, this has none");
+    return MessageProblem(GrpcCode::kUnimplemented, "a unary call has one message, this has none");
   }
   if (body.size() < kGrpcPrefixBytes) {
-    return Problem(GrpcCode::kInternal, "the message ends within its prefix");
+    return MessageProblem(GrpcCode::kInternal, "the message ends within its prefix");
   }
   const char flag = body[0];
   if (flag != 0 && flag != 1) {
-    return Problem(GrpcCode::kInternal, "the message's compressed flag is neither 0 nor 1");
+    return MessageProblem(GrpcCode::kInternal, "the message's compressed flag is neither 0 nor 1");
   }
   const std::size_t length = LengthAt(body.data() + 1);
   const std::string_view rest = body.substr(kGrpcPrefixBytes);
   if (length > most) {
-    return Problem(GrpcCode::kResourceExhausted, "the message is too large");
+    return MessageProblem(GrpcCode::kResourceExhausted, "the message is too large");
   }
   if (rest.size() < length) {
-    return Problem(GrpcCode::kInternal, "the message is shorter than its prefix says");
+    return MessageProblem(GrpcCode::kInternal, "the message is shorter than its prefix says");
   }
   if (rest.size() > length) {
-    return Problem(GrpcCode::kUnimplemented, "a unary call has one message, this has more");
+    return MessageProblem(GrpcCode::kUnimplemented, "a unary call has one message, this has more");
   }
   if (flag == 0) {
     return {.bytes = rest, .code = GrpcCode::kOk, .problem = {}};
   }
   if (encoding.empty() || encoding == "identity") {
-    return Problem(GrpcCode::kInternal,
-                   "the message is compressed, but grpc-encoding says not how");
+    return MessageProblem(GrpcCode::kInternal,
+                          "the message is compressed, but grpc-encoding says not how");
   }
   if (encoding != "gzip") {
-    return Problem(GrpcCode::kUnimplemented, "grpc-encoding is not known: use identity or gzip");
+    return MessageProblem(GrpcCode::kUnimplemented,
+                          "grpc-encoding is not known: use identity or gzip");
   }
   switch (Gunzip(rest, most, inflated)) {
     case GunzipResult::kWhole:
       return {.bytes = inflated, .code = GrpcCode::kOk, .problem = {}};
     case GunzipResult::kTooLarge:
-      return Problem(GrpcCode::kResourceExhausted, "the message is too large when decompressed");
+      return MessageProblem(GrpcCode::kResourceExhausted,
+                            "the message is too large when decompressed");
     case GunzipResult::kBroken:
       break;
   }
-  return Problem(GrpcCode::kInternal, "the message cannot be decompressed");
+  return MessageProblem(GrpcCode::kInternal, "the message cannot be decompressed");
 }
 
 std::size_t BeginGrpcMessage(std::string& out) {

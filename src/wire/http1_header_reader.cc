@@ -56,15 +56,15 @@ bool EndLine(const char*& at) {
   return true;
 }
 
-bool IsSpace(char c) {
+bool IsBlank(char c) {
   return c == ' ' || c == '\t';
 }
 
 std::string_view Trim(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) {
+  while (!text.empty() && IsBlank(text.front())) {
     text.remove_prefix(1);
   }
-  while (!text.empty() && IsSpace(text.back())) {
+  while (!text.empty() && IsBlank(text.back())) {
     text.remove_suffix(1);
   }
   return text;

@@ -8,7 +8,7 @@
 namespace sluice::wire {
 namespace {
 
-constexpr bool IsPlain(char c) {
+constexpr bool NeedsNoEscape(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
 }
@@ -46,7 +46,7 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out.push_back('"');
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
-    while (end < text.size() && IsPlain(text[end])) {
+    while (end < text.size() && NeedsNoEscape(text[end])) {
       ++end;
     }
     out.append(text.substr(at, end - at));

@@ -5,6 +5,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "wire/data_view.h"
 #include "wire/utf8.h"
 
 namespace sluice::wire {
@@ -12,10 +13,6 @@ namespace sluice::wire {
 namespace {
 
 using Type = protozero::pbf_wire_type;
-
-std::string_view View(const protozero::data_view& view) {
-  return {view.data(), view.size()};
-}
 
 void AppendDuration(protozero::pbf_writer& message, protozero::pbf_tag_type tag, std::int64_t ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;

@@ -10,7 +10,7 @@ bool IsSpace(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-char Unescaped(char c) {
+char CharacterEscapedBy(char c) {
   switch (c) {
     case 'n':
       return '\n';
@@ -49,7 +49,7 @@ bool ReadQuoted(std::string_view line, std::size_t& at, std::string& room) {
       room += static_cast<char>((HexValue(line[at + 2]) << 4) | HexValue(line[at + 3]));
       at += 4;
     } else {
-      room += Unescaped(next);
+      room += CharacterEscapedBy(next);
       at += 2;
     }
   }

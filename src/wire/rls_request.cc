@@ -4,6 +4,7 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include "wire/data_view.h"
 #include "wire/utf8.h"
 
 namespace sluice::wire {
@@ -20,10 +21,6 @@ bool Is(const protozero::pbf_reader& message, protozero::pbf_wire_type type) {
 }
 
 using Type = protozero::pbf_wire_type;
-
-std::string_view View(const protozero::data_view& view) {
-  return {view.data(), view.size()};
-}
 
 RlsOverride ReadOverride(const protozero::data_view& bytes, RlsOverride read) {
   protozero::pbf_reader message(bytes);

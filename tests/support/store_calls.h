@@ -65,14 +65,19 @@ struct OwnedCheckCall final : Answered<store::CheckCall> {
   }
 };
 
+// Sends a batch of one call.
+inline void Send(store::KeyStore& store, store::CheckCall& call) {
+  const std::array<store::CheckCall*, 1> batch{&call};
+  store.CheckMany(batch);
+}
+
 // Asks a store that answers at once for one unit of the key with this text.
 inline store::CheckAnswer Ask(store::KeyStore& store, const std::string& text,
                               const core::Quota& quota) {
   const OwnedKey key(text);
   OwnedCheckCall call;
   call.Add({.key = key.view(), .quota = quota, .cost = {}});
-  const std::array<store::CheckCall*, 1> batch{&call};
-  store.CheckMany(batch);
+  Send(store, call);
   return call.own_answers[0];
 }
 

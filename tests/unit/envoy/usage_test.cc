@@ -11,10 +11,9 @@ namespace sluice::envoy {
 namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
-using Failure = UsageCall::Failure;
 using wire::RlsCode;
 
-constexpr const char* kTree = R"(
+constexpr const char* kUsageTree = R"(
 domain: d
 descriptors:
   - key: minute
@@ -52,12 +51,12 @@ class UsageTest : public CallFixture {
     Usage usage;
     usage.reset = true;
     Look(usage, descriptors);
-    EXPECT_EQ(usage.failure, Failure::kNone) << usage.failure_text;
+    EXPECT_EQ(usage.failure, UsageCall::Failure::kNone) << usage.failure_text;
   }
 };
 
 TEST_F(UsageTest, TellsWhatIsLeftAndCountsNothing) {
-  Configure(kTree);
+  Configure(kUsageTree);
   (void)AskOne("minute", "x", 4);
   (void)AskOne("list", "y", 5);
   for (int i = 0; i < 2; ++i) {
@@ -77,15 +76,15 @@ TEST_F(UsageTest, TellsWhatIsLeftAndCountsNothing) {
 }
 
 TEST_F(UsageTest, WhatHasNoLimitIsNotListed) {
-  Configure(kTree);
+  Configure(kUsageTree);
   Usage usage;
   Look(usage, {{.entries = {{"free", "x"}}}, {.entries = {{"unknown", "x"}}}});
-  EXPECT_EQ(usage.failure, Failure::kNone);
+  EXPECT_EQ(usage.failure, UsageCall::Failure::kNone);
   EXPECT_TRUE(usage.uses.empty());
 }
 
 TEST_F(UsageTest, AResetMakesThemFresh) {
-  Configure(kTree, {.over_limit_cache_bytes = 4096});
+  Configure(kUsageTree, {.over_limit_cache_bytes = 4096});
   EXPECT_EQ(AskOne("minute", "x", 11).code, RlsCode::kOverLimit);
   (void)AskOne("minute", "y", 1);
   (void)AskOne("list", "x", 4);
@@ -101,7 +100,7 @@ TEST_F(UsageTest, AResetMakesThemFresh) {
 }
 
 TEST_F(UsageTest, AnyValueStandsForASharedThreshold) {
-  Configure(kTree);
+  Configure(kUsageTree);
   (void)AskOne("path", "/api/1", 2);
   Usage usage;
   Look(usage, {{.entries = {{"path", "/api/2"}}}});
@@ -112,7 +111,7 @@ TEST_F(UsageTest, AnyValueStandsForASharedThreshold) {
 }
 
 TEST_F(UsageTest, OurOwnSemanticsHaveTheSame) {
-  Configure(kTree, {.compatible = false});
+  Configure(kUsageTree, {.compatible = false});
   (void)AskOne("minute", "x", 10);
   Usage usage;
   Look(usage, {{.entries = {{"minute", "x"}}}});
@@ -126,18 +125,18 @@ TEST_F(UsageTest, WhatIsWrongIsSaid) {
   const RlsDescriptorText one{.entries = {{"minute", "x"}}};
   Usage none;
   Look(none, {one});
-  EXPECT_EQ(none.failure, Failure::kNoConfiguration);
-  Load(kTree);
+  EXPECT_EQ(none.failure, UsageCall::Failure::kNoConfiguration);
+  Load(kUsageTree);
   Usage stranger;
   Look(stranger, {one}, "e");
-  EXPECT_EQ(stranger.failure, Failure::kNoDomain);
+  EXPECT_EQ(stranger.failure, UsageCall::Failure::kNoDomain);
   EXPECT_THAT(stranger.failure_text, testing::HasSubstr("`e`"));
   Usage empty;
   Look(empty, {});
-  EXPECT_EQ(empty.failure, Failure::kBadRequest);
+  EXPECT_EQ(empty.failure, UsageCall::Failure::kBadRequest);
   Usage many;
   Look(many, std::vector<RlsDescriptorText>(33, {.entries = {{"list", "x"}}}));
-  EXPECT_EQ(many.failure, Failure::kBadRequest);
+  EXPECT_EQ(many.failure, UsageCall::Failure::kBadRequest);
 }
 
 }  // namespace

@@ -23,11 +23,6 @@ std::unique_ptr<Table> NewTable(const base::Clock& clock) {
       *Table::Create({.path = "", .keys = 1, .blocks = 8, .huge_pages = false}, clock));
 }
 
-void Send(Table& table, CheckCall& call) {
-  const std::array<CheckCall*, 1> batch{&call};
-  table.CheckMany(batch);
-}
-
 // A slot's expiry is 32 bits of seconds. In a table of two homes all keys meet.
 TEST(RequestTest, KeepsTheSlotsOfAllItsKeysAlsoPast2106) {
   support::ManualClock clock;
@@ -39,7 +34,7 @@ TEST(RequestTest, KeepsTheSlotsOfAllItsKeysAlsoPast2106) {
     keys.push_back(std::make_unique<OwnedKey>(std::to_string(i)));
     call.Add({.key = keys.back()->view(), .quota = QuotaOf(Algorithm::kGcra, 5), .cost = {}});
   }
-  Send(*table, call);
+  support::Send(*table, call);
   for (const CheckAnswer& answer : call.own_answers) {
     EXPECT_TRUE(answer.charged);
   }
@@ -64,7 +59,7 @@ TEST(RequestTest, WhatCanNeverPassTakesNoSlot) {
        {Case{no_rate, 1}, Case{reserved, 1}, Case{no_limit, 1}, Case{small, 6}}) {
     OwnedCheckCall call;
     call.Add({.key = key.view(), .quota = quota, .cost = Cost{cost}});
-    Send(*table, call);
+    support::Send(*table, call);
     EXPECT_FALSE(call.own_answers[0].decision.allowed);
     EXPECT_EQ(call.own_answers[0].decision.retry_after, Decision::kNever);
   }
@@ -85,7 +80,7 @@ TEST(RequestTest, AMoveToAnIdWhoseOwnUseIsOverLosesNoBlock) {
     }
     OwnedCheckCall call;
     call.Add({.key = key->view(), .quota = log, .cost = {}});
-    Send(*table, call);
+    support::Send(*table, call);
     EXPECT_TRUE(call.own_answers[0].charged);
   }
   EXPECT_EQ(table->Stats().blocks_in_use, 1U);

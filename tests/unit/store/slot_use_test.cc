@@ -19,7 +19,7 @@ using support::OwnedKey;
 using support::QuotaOf;
 
 constexpr std::uint32_t kOther = 9;  // Another thread's name in a lock word.
-constexpr Units kLimit = 5;
+constexpr Units kSlotLimit = 5;
 
 class SlotUseTest : public testing::Test {
  protected:
@@ -44,10 +44,10 @@ class SlotUseTest : public testing::Test {
 // Between finding the former id's slot and locking it, the slot may be given to another key. What
 // is in it then is nobody's to move.
 TEST_F(SlotUseTest, AFormerSlotGivenAwayMeanwhileIsLeftAlone) {
-  const core::Quota quota = QuotaOf(Algorithm::kGcra, kLimit);
+  const core::Quota quota = QuotaOf(Algorithm::kGcra, kSlotLimit);
   const OwnedKey before("k", "old");
   const OwnedKey renamed("k", "new", "old");
-  ASSERT_TRUE(Ask(before, quota, kLimit).charged);
+  ASSERT_TRUE(Ask(before, quota, kSlotLimit).charged);
   Slot* const former = bare_.Find("old", before, quota);
   ASSERT_NE(former, nullptr);
   Lock(*former, kOther);
@@ -61,13 +61,13 @@ TEST_F(SlotUseTest, AFormerSlotGivenAwayMeanwhileIsLeftAlone) {
   Unlock(*former);
   waiting.join();
   EXPECT_TRUE(answer.charged);
-  EXPECT_EQ(answer.decision.remaining, kLimit - 1);
+  EXPECT_EQ(answer.decision.remaining, kSlotLimit - 1);
   EXPECT_EQ(former->state, others);
 }
 
 // And a state may come under the former id while the request waits for its own slot.
 TEST_F(SlotUseTest, AFormerSlotThatAppearsMeanwhileIsSeen) {
-  const core::Quota quota = QuotaOf(Algorithm::kGcra, kLimit);
+  const core::Quota quota = QuotaOf(Algorithm::kGcra, kSlotLimit);
   const OwnedKey before("k", "old");
   const OwnedKey renamed("k", "new", "old");
   ASSERT_TRUE(Ask(OwnedKey("k", "new"), quota, 1).charged);
@@ -81,7 +81,7 @@ TEST_F(SlotUseTest, AFormerSlotThatAppearsMeanwhileIsSeen) {
   ASSERT_TRUE(Ask(before, quota, 2).charged);
   Unlock(*own);
   waiting.join();
-  EXPECT_EQ(answer.decision.remaining, kLimit - 3);
+  EXPECT_EQ(answer.decision.remaining, kSlotLimit - 3);
 }
 
 // Or whoever looks at a key would keep it in a full table.
@@ -89,9 +89,9 @@ TEST_F(SlotUseTest, APeekDoesNotHeatAKeyAndADenialDoes) {
   for (const Algorithm algorithm : {Algorithm::kGcra, Algorithm::kFixedWindow,
                                     Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindow}) {
     SCOPED_TRACE(core::NameOf(algorithm));
-    const core::Quota quota = QuotaOf(algorithm, kLimit);
+    const core::Quota quota = QuotaOf(algorithm, kSlotLimit);
     const OwnedKey key("k");
-    ASSERT_TRUE(Ask(key, quota, kLimit).charged);
+    ASSERT_TRUE(Ask(key, quota, kSlotLimit).charged);
     const Slot* const slot = bare_.Find("r", key, quota);
     ASSERT_NE(slot, nullptr);
     const int heat = slot->heat.load();

@@ -25,7 +25,7 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::QuotaOf;
 
-constexpr std::uint64_t kKeys = 40;
+constexpr std::uint64_t kDamagedKeys = 40;
 constexpr std::uint64_t kBlocks = 60;
 
 class TableDamageTest : public ::testing::Test {
@@ -35,7 +35,7 @@ class TableDamageTest : public ::testing::Test {
   }
   ~TableDamageTest() override { std::filesystem::remove(path_); }
 
-  Result<std::unique_ptr<Table>> Open(std::uint64_t keys = kKeys) {
+  Result<std::unique_ptr<Table>> Open(std::uint64_t keys = kDamagedKeys) {
     return Table::Create({.path = path_, .keys = keys, .blocks = kBlocks, .huge_pages = false},
                          clock_);
   }
@@ -97,7 +97,8 @@ TEST_F(TableDamageTest, AnyBytesAreRefusedOrDecidedOn) {
     std::ifstream file(path_, std::ios::binary);
     good.assign(std::istreambuf_iterator<char>(file), {});
   }
-  const TableLayout layout = TableLayout::Of({.homes = kKeys + kKeys / 4, .blocks = kBlocks});
+  const TableLayout layout =
+      TableLayout::Of({.homes = kDamagedKeys + kDamagedKeys / 4, .blocks = kBlocks});
   ASSERT_EQ(good.size(), layout.bytes);
   // What a run may damage: the header, a journal record, slots, blocks.
   const std::size_t journal = layout.journal + sizeof(JournalRecord);
@@ -122,7 +123,7 @@ TEST_F(TableDamageTest, AnyBytesAreRefusedOrDecidedOn) {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << bad;
     Nobody nobody;
     (void)InspectTable(path_, nobody);
-    const auto table = Open(random() % 4 == 0 ? kKeys * 2 : kKeys);
+    const auto table = Open(random() % 4 == 0 ? kDamagedKeys * 2 : kDamagedKeys);
     if (!table.has_value()) {
       EXPECT_NE(table.error().Text().find("remove the file"), std::string::npos)
           << table.error().Text();

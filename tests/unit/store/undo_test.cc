@@ -25,21 +25,16 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::QuotaOf;
 
-constexpr Units kLimit = 1000;
+constexpr Units kUndoLimit = 1000;
 constexpr std::array kMoved{Algorithm::kGcra, Algorithm::kSlidingWindowLog,
                             Algorithm::kConcurrency};
-
-void Send(Table& table, CheckCall& call) {
-  const std::array<CheckCall*, 1> batch{&call};
-  table.CheckMany(batch);
-}
 
 CheckAnswer Ask(Table& table, const OwnedKey& key, Algorithm algorithm, Units cost,
                 bool peek = false) {
   OwnedCheckCall call;
   call.peek = peek;
-  call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kLimit), .cost = Cost{cost}});
-  Send(table, call);
+  call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kUndoLimit), .cost = Cost{cost}});
+  support::Send(table, call);
   return call.own_answers[0];
 }
 
@@ -125,10 +120,10 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
   const auto charge = [&](Table& table) {
     OwnedCheckCall call;
     for (const Algorithm algorithm : kUndone) {
-      call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kLimit), .cost = Cost{3}});
+      call.Add({.key = key.view(), .quota = QuotaOf(algorithm, kUndoLimit), .cost = Cost{3}});
     }
     clock_.Advance(Duration(1));
-    Send(table, call);
+    support::Send(table, call);
   };
   const auto look = [&](Table& table) {
     std::vector<Units> remaining;
@@ -146,7 +141,7 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
           for (const Algorithm algorithm : kUndone) {
             support::Answered<ResetCall> call;
             call.key = reset.view();
-            call.quota = QuotaOf(algorithm, kLimit);
+            call.quota = QuotaOf(algorithm, kUndoLimit);
             table.Reset(call);
           }
           for (int i = 0; i < earlier; ++i) {
@@ -175,9 +170,10 @@ TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
       [&](Table& table) {
         OwnedCheckCall call;
         for (const Algorithm algorithm : kMoved) {
-          call.Add({.key = renamed.view(), .quota = QuotaOf(algorithm, kLimit), .cost = Cost{1}});
+          call.Add(
+              {.key = renamed.view(), .quota = QuotaOf(algorithm, kUndoLimit), .cost = Cost{1}});
         }
-        Send(table, call);
+        support::Send(table, call);
       },
       [&](Table& table) {
         std::vector<Units> remaining;
@@ -190,7 +186,7 @@ TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
       });
   support::Answered<HoldCall> release;
   release.key = before.view();
-  release.quota = QuotaOf(Algorithm::kConcurrency, kLimit);
+  release.quota = QuotaOf(Algorithm::kConcurrency, kUndoLimit);
   release.hold = hold;
   next->Release(release);
   EXPECT_EQ(release.error, StoreError::kNone);
@@ -208,7 +204,7 @@ TEST_F(UndoTest, ARefundOfSeveralEntries) {
       [&](Table& table) {
         support::Answered<RefundCall> refund;
         refund.key = key.view();
-        refund.quota = QuotaOf(Algorithm::kSlidingWindowLog, kLimit);
+        refund.quota = QuotaOf(Algorithm::kSlidingWindowLog, kUndoLimit);
         refund.units = 5;
         table.Refund(refund);
       },
