@@ -10,7 +10,7 @@ bin=$1
 export SLUICE_SOAK=$2
 failed=()
 shopt -s nullglob
-for test in "$bin"/*_{property,conformance,simulation}_test; do
+for test in "$bin"/*_{property,conformance,difference,simulation}_test; do
   echo "== $(basename "$test"), SLUICE_SOAK=$SLUICE_SOAK"
   "$test" --gtest_brief=1 || failed+=("$(basename "$test")")
 done
