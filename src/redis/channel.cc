@@ -261,6 +261,7 @@ void Channel::OnConnected(const Credentials& credentials, Time now) {
   close_why_.clear();
   loaded_.fill(false);
   loads_in_flight_.fill(0);
+  fewer_told_ = false;
   greeted_by_ = now + kGreetingTimeout;
   if (!credentials.username.empty()) {
     WriteOwn(Kind::kAuth, {"AUTH", credentials.username, credentials.password});
@@ -431,6 +432,9 @@ void Channel::CountFailure(Time now) {
   open_ = true;
   metrics_.AddOpen(1);
   probe_at_ = now + Jittered(settings_.cool_down);
+  if (redirector_ != nullptr) {
+    redirector_->OnState(*this, now);
+  }
   on_event_(false, fmt::format("Redis did not answer {} calls in a row: it is left alone until it "
                                "answers a PING",
                                failures_));

@@ -151,7 +151,8 @@ class Channel {
   void ResendLostForTest() { resend_lost_ = true; }
 
   // Keeps an entry of this name among those of all nodes, while connected, and `nodes` at how many
-  // there are; the last count stays while Redis is away. Before the first connection.
+  // there are; the last count stays while Redis is away, and until a smaller one has been told
+  // twice. Before the first connection.
   void Join(std::string member, std::atomic<int>& nodes) {
     member_ = std::move(member);
     nodes_ = &nodes;
@@ -210,6 +211,7 @@ class Channel {
 
   // channel_replies.cc: what replies mean.
   void OnReply(Command command, std::span<const wire::RespNode> reply, Time now);
+  void OnCounted(int nodes);
   void OnGreeted(const Command& command, const wire::RespNode& reply, Time now);
   void OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now);
   void OnError(Command command, std::string_view text, Time now);
@@ -255,6 +257,7 @@ class Channel {
   Time report_errors_at_ = Time::min();
   std::string member_;  // "": joins nobody.
   std::atomic<int>* nodes_ = nullptr;
+  bool fewer_told_ = false;  // Than nodes_, by the last count on this connection.
   Redirector* redirector_ = nullptr;
   bool topology_asked_ = false;
   bool resend_lost_ = false;
@@ -272,7 +275,7 @@ class Redirector {
   // The reply to CLUSTER SLOTS.
   virtual void OnTopology(Channel& from, std::span<const wire::RespNode> reply,
                           Channel::Time now) = 0;
-  // The channel came up or went down.
+  // The channel came up or went down, or its breaker opened.
   virtual void OnState(Channel& from, Channel::Time now) = 0;
 };
 

@@ -88,8 +88,7 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
     }
     case Kind::kMember:
       if (head.type == RespType::kInteger && head.integer > 0) {
-        nodes_->store(static_cast<int>(std::min<std::int64_t>(head.integer, kMostNodes)),
-                      std::memory_order_relaxed);
+        OnCounted(static_cast<int>(std::min<std::int64_t>(head.integer, kMostNodes)));
       } else if (failed && FirstWord(head.text) == "NOSCRIPT") {
         loaded_[static_cast<std::size_t>(ScriptId::kMember)] = false;
       }
@@ -133,6 +132,16 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
       }
       return;
   }
+}
+
+// A Redis that has lost its data knows those nodes only that have come back so far: that they are
+// fewer is believed when it is said again.
+void Channel::OnCounted(int nodes) {
+  const bool fewer = nodes < nodes_->load(std::memory_order_relaxed);
+  if (!fewer || fewer_told_) {
+    nodes_->store(nodes, std::memory_order_relaxed);
+  }
+  fewer_told_ = fewer && !fewer_told_;
 }
 
 void Channel::OnGreeted(const Command& command, const wire::RespNode& reply, Time now) {
@@ -259,9 +268,13 @@ void Channel::OnError(Command command, std::string_view text, Time now) {
     }
   }
   if (redirector_ != nullptr && wanted &&
-      IsOneOf(word, {"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}) &&
-      ++command.attempts < kMostAttempts && redirector_->OnSentAway(*this, command, text, now)) {
-    return;
+      IsOneOf(word, {"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"})) {
+    // What takes a charge back waits for its keys to have moved as long as it may.
+    const bool waits = command.kind == Kind::kUndo && IsOneOf(word, {"TRYAGAIN", "CLUSTERDOWN"});
+    if ((waits || ++command.attempts < kMostAttempts) &&
+        redirector_->OnSentAway(*this, command, text, now)) {
+      return;
+    }
   }
   if (IsOneOf(word, {"READONLY", "LOADING", "MASTERDOWN"})) {
     if (state_ == State::kUp) {

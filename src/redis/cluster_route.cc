@@ -4,10 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "net/event_loop.h"
 #include "redis/check_command.h"
 #include "redis/key_text.h"
-#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -16,11 +14,9 @@ namespace {
 constexpr Duration kRefreshEvery = std::chrono::seconds(30);
 constexpr Duration kRefreshInTrouble = std::chrono::milliseconds(200);
 constexpr Duration kRefreshAtOnce = std::chrono::milliseconds(20);
+constexpr Duration kAnswersWithin = std::chrono::seconds(2);
 constexpr Duration kTryAgainAfter = std::chrono::milliseconds(2);
-
-Channel::Time Now() {
-  return std::chrono::steady_clock::now();
-}
+constexpr Duration kUndoAgainAfter = std::chrono::milliseconds(20);  // Nobody waits for it.
 
 bool Same(const net::DialTarget& a, const net::DialTarget& b) {
   return a.host == b.host && a.port == b.port && a.path == b.path;
@@ -28,18 +24,14 @@ bool Same(const net::DialTarget& a, const net::DialTarget& b) {
 
 }  // namespace
 
-ClusterRoute::ClusterRoute(net::EventLoop& loop, const RedisSettings& settings,
-                           const base::Clock& clock, RedisMetrics& metrics,
-                           const Channel::OnEvent& on_event)
-    : loop_(loop),
-      settings_(settings),
-      clock_(clock),
+ClusterRoute::ClusterRoute(std::unique_ptr<Reach> reach, std::vector<net::DialTarget> seeds,
+                           Duration deadline, RedisMetrics& metrics, std::uint64_t seed)
+    : reach_(std::move(reach)),
+      seeds_(std::move(seeds)),
+      deadline_(deadline),
       metrics_(metrics),
-      on_event_(on_event),
-      random_(static_cast<std::minstd_rand::result_type>(store::NextNonce())),
-      owners_(kClusterSlots, nullptr),
-      refresh_([this] { Refresh(); }),
-      retry_([this] { SendDelayed(); }) {
+      random_(static_cast<std::minstd_rand::result_type>(seed)),
+      owners_(kClusterSlots, nullptr) {
   AddSeeds();
 }
 
@@ -47,16 +39,16 @@ ClusterRoute::ClusterRoute(net::EventLoop& loop, const RedisSettings& settings,
 ClusterRoute::~ClusterRoute() {
   closing_ = true;
   for (Delayed& delayed : std::exchange(delayed_, {})) {
-    nodes_.front()->link->channel().Refuse(delayed.command);
+    nodes_.front()->peer->channel().Refuse(delayed.command);
   }
   // A part that is answered may ask another node: none goes before all are silent.
   for (const auto& node : nodes_) {
-    node->link->channel().AnswerEverything();
+    node->peer->channel().AnswerEverything();
   }
 }
 
 void ClusterRoute::AddSeeds() {
-  for (const net::DialTarget& seed : settings_.cluster) {
+  for (const net::DialTarget& seed : seeds_) {
     if (Node* const node = NodeAt(seed)) {
       node->listed = true;
     }
@@ -67,13 +59,13 @@ void ClusterRoute::Join(const std::string& member, std::atomic<int>& nodes) {
   member_ = member;
   members_ = &nodes;
   for (const auto& node : nodes_) {
-    node->link->channel().Join(member, nodes);
+    node->peer->channel().Join(member, nodes);
   }
 }
 
 ClusterRoute::Node* ClusterRoute::NodeAt(const net::DialTarget& target) {
   for (const auto& node : nodes_) {
-    if (Same(*node->link->target(), target)) {
+    if (Same(node->target, target)) {
       return node.get();
     }
   }
@@ -81,11 +73,11 @@ ClusterRoute::Node* ClusterRoute::NodeAt(const net::DialTarget& target) {
     return nullptr;
   }
   auto node = std::make_unique<Node>();
-  node->link = std::make_unique<Link>(loop_, settings_, target, clock_, metrics_, on_event_,
-                                      [this] { RefreshAfter(kRefreshInTrouble / 2); });
-  node->link->channel().SetRedirector(*this);
+  node->target = target;
+  node->peer = reach_->To(target, [this] { RefreshAfter(kRefreshInTrouble / 2); });
+  node->peer->channel().SetRedirector(*this);
   if (members_ != nullptr) {
-    node->link->channel().Join(member_, *members_);
+    node->peer->channel().Join(member_, *members_);
   }
   nodes_.push_back(std::move(node));
   return nodes_.back().get();
@@ -93,7 +85,7 @@ ClusterRoute::Node* ClusterRoute::NodeAt(const net::DialTarget& target) {
 
 ClusterRoute::Node& ClusterRoute::NodeOf(const Channel& channel) {
   return **std::ranges::find_if(
-      nodes_, [&](const auto& node) { return &node->link->channel() == &channel; });
+      nodes_, [&](const auto& node) { return &node->peer->channel() == &channel; });
 }
 
 ClusterRoute::Node& ClusterRoute::OwnerOf(std::uint16_t slot) {
@@ -102,24 +94,24 @@ ClusterRoute::Node& ClusterRoute::OwnerOf(std::uint16_t slot) {
   }
   // Whoever is there sends the call to where it belongs.
   const auto up =
-      std::ranges::find_if(nodes_, [](const auto& node) { return node->link->channel().up(); });
+      std::ranges::find_if(nodes_, [](const auto& node) { return node->peer->channel().up(); });
   return up == nodes_.end() ? *nodes_.front() : **up;
 }
 
 void ClusterRoute::SendTo(Node& node, Channel::Command command, Time now) {
-  Channel& channel = node.link->channel();
+  Channel& channel = node.peer->channel();
   if (closing_) {
     channel.Refuse(command);
     return;
   }
   channel.Send(std::move(command), now);
-  node.link->Kick();
+  node.peer->Kick();
 }
 
 void ClusterRoute::SendOne(Channel::Kind kind, store::StoreCall& call, std::uint16_t slot,
                            Time now) {
   Channel::Command command{.kind = kind, .slot = slot, .call = &call};
-  command.deadline = std::min(call.deadline, now + settings_.channel.deadline);
+  command.deadline = std::min(call.deadline, now + deadline_);
   SendTo(OwnerOf(slot), std::move(command), now);
 }
 
@@ -148,7 +140,7 @@ void ClusterRoute::Check(store::CheckCall& call, Time now) {
   }
   SpanningCall& spanning = *free_spanning_.back();
   free_spanning_.pop_back();
-  call.deadline = std::min(call.deadline, now + settings_.channel.deadline);
+  call.deadline = std::min(call.deadline, now + deadline_);
   spanning.Begin(call, slots_);
 }
 
@@ -167,7 +159,7 @@ void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
   std::vector<net::DialTarget> servers;
   for (const auto& node : nodes_) {
     if (std::ranges::find(owners_, node.get()) != owners_.end()) {
-      servers.push_back(*node->link->target());
+      servers.push_back(node->target);
     }
   }
   if (servers.empty()) {
@@ -181,14 +173,14 @@ void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
 
 void ClusterRoute::SendPage(BanPage& page) {
   const auto node = std::ranges::find_if(
-      nodes_, [&](const auto& each) { return Same(*each->link->target(), page.server); });
+      nodes_, [&](const auto& each) { return Same(each->target, page.server); });
   if (closing_ || node == nodes_.end()) {
     page.error = store::StoreError::kDidNotRun;
     page.OnAnswered();
     return;
   }
-  (*node)->link->channel().AskBanPage(page, Now());
-  (*node)->link->Kick();
+  (*node)->peer->channel().AskBanPage(page, reach_->Now());
+  (*node)->peer->Kick();
 }
 
 void ClusterRoute::Count(CounterCall& call, Time now) {
@@ -196,19 +188,19 @@ void ClusterRoute::Count(CounterCall& call, Time now) {
 }
 
 void ClusterRoute::SendPart(SpanningCall::Part& part) {
-  SendOne(Channel::Kind::kCheck, part, part.slot, Now());
+  SendOne(Channel::Kind::kCheck, part, part.slot, reach_->Now());
 }
 
 void ClusterRoute::SendUndo(const SpanningCall::Part& part) {
   constexpr Duration kUndoWithin = std::chrono::seconds(2);
-  const Time now = Now();
+  const Time now = reach_->Now();
   Node& owner = OwnerOf(part.slot);
   Channel::Command command{.kind = Channel::Kind::kUndo,
                            .script = ScriptId::kSpanUndo,
                            .slot = part.slot,
                            .deadline = now + kUndoWithin,
                            .may_repeat = true};
-  owner.link->channel().AppendUndoOf(part, command.bytes);
+  owner.peer->channel().AppendUndoOf(part, command.bytes);
   metrics_.Count(RedisCount::kUndos);
   SendTo(owner, std::move(command), now);
 }
@@ -224,14 +216,16 @@ bool ClusterRoute::OnSentAway(Channel& from, Channel::Command& command, std::str
   }
   if (error.starts_with("TRYAGAIN") || error.starts_with("CLUSTERDOWN")) {
     RefreshAfter(kRefreshInTrouble);
-    if (delayed_.size() >= kMostDelayed) {
+    const Time at = now + (command.kind == Channel::Kind::kUndo ? kUndoAgainAfter : kTryAgainAfter);
+    if (delayed_.size() >= kMostDelayed || command.deadline <= at) {
       return false;
     }
-    delayed_.push_back({.command = std::move(command), .at = now + kTryAgainAfter});
-    loop_.Arm(retry_, delayed_.front().at, net::TimerPrecision::kExact);
+    delayed_.insert(std::ranges::upper_bound(delayed_, at, {}, &Delayed::at),
+                    {.command = std::move(command), .at = at});
+    ArmWake();
     return true;
   }
-  const auto to = ReadRedirection(error, *NodeOf(from).link->target());
+  const auto to = ReadRedirection(error, NodeOf(from).target);
   Node* const node = to ? NodeAt(to->target) : nullptr;
   if (node == nullptr) {
     return false;
@@ -240,67 +234,90 @@ bool ClusterRoute::OnSentAway(Channel& from, Channel::Command& command, std::str
     owners_[to->slot] = node;
     node->listed = true;
     RefreshAfter(kRefreshAtOnce);
+  } else {
+    node->needed_until = now + kRefreshEvery;
   }
   command.asking = to->ask;
   SendTo(*node, std::move(command), now);
   return true;
 }
 
-void ClusterRoute::SendDelayed() {
-  const Time now = Now();
+void ClusterRoute::OnWake(Time now) {
+  if (now >= refresh_at_) {
+    Refresh();
+  }
+  SendDelayed(now);
+  ArmWake();
+}
+
+void ClusterRoute::ArmWake() {
+  const Time at = delayed_.empty() ? refresh_at_ : std::min(refresh_at_, delayed_.front().at);
+  if (at != Time::max()) {
+    reach_->WakeAt(at, *this);
+  }
+}
+
+void ClusterRoute::SendDelayed(Time now) {
   while (!delayed_.empty() && delayed_.front().at <= now) {
     Channel::Command command = std::move(delayed_.front().command);
     delayed_.pop_front();
     Node& owner = OwnerOf(command.slot);
     SendTo(owner, std::move(command), now);
   }
-  if (!delayed_.empty()) {
-    loop_.Arm(retry_, delayed_.front().at, net::TimerPrecision::kExact);
-  }
 }
 
 void ClusterRoute::OnState(Channel& from, Time /*now*/) {
   if (from.up() && !known_) {
     from.AskTopology();
-    NodeOf(from).link->Kick();
+    NodeOf(from).peer->Kick();
   }
-  RefreshAfter(known_ && up() ? kRefreshEvery : kRefreshInTrouble);
+  RefreshInTime();
+}
+
+void ClusterRoute::RefreshInTime() {
+  const Time now = reach_->Now();
+  const bool settled = known_ && std::ranges::all_of(nodes_, [now](const auto& node) {
+                         const Channel& channel = node->peer->channel();
+                         return node->IsNeeded(now) && channel.up() && !channel.breaker_open();
+                       });
+  RefreshAfter(settled ? kRefreshEvery : kRefreshInTrouble);
 }
 
 void ClusterRoute::RefreshAfter(Duration wait) {
   std::uniform_int_distribution<Duration::rep> jitter(wait.count() / 2, wait.count());
-  const net::SteadyTime at = Now() + Duration(jitter(random_));
+  const Time at = reach_->Now() + Duration(jitter(random_));
   if (at < refresh_at_) {
     refresh_at_ = at;
-    loop_.Arm(refresh_, at, net::TimerPrecision::kExact);
+    ArmWake();
   }
 }
 
 void ClusterRoute::Refresh() {
-  refresh_at_ = net::SteadyTime::max();
+  refresh_at_ = Time::max();
   DropUnlisted();
   bool asked = false;
   // Another each time: one of them may be cut off from the others.
   for (std::size_t i = 0; i < nodes_.size() && !asked; ++i) {
-    Link& link = *nodes_[next_asked_++ % nodes_.size()]->link;
-    if (link.channel().up() && !link.channel().breaker_open()) {
-      link.channel().AskTopology();
-      link.Kick();
+    Peer& peer = *nodes_[next_asked_++ % nodes_.size()]->peer;
+    if (peer.channel().up() && !peer.channel().breaker_open()) {
+      peer.channel().AskTopology();
+      peer.Kick();
       asked = true;
     }
   }
   if (!asked) {
     AddSeeds();
   }
-  RefreshAfter(known_ && up() ? kRefreshEvery : kRefreshInTrouble);
+  RefreshInTime();
 }
 
 void ClusterRoute::OnTopology(Channel& from, std::span<const wire::RespNode> reply, Time /*now*/) {
-  const auto map = ReadSlotMap(reply, *NodeOf(from).link->target());
+  const auto map = ReadSlotMap(reply, NodeOf(from).target);
   if (!map || map->nodes.empty()) {
     return;
   }
   for (const auto& node : nodes_) {
+    node->needed_until = node->listed ? Time() : node->needed_until;
     node->listed = false;
   }
   std::vector<Node*> nodes;
@@ -316,35 +333,41 @@ void ClusterRoute::OnTopology(Channel& from, std::span<const wire::RespNode> rep
     owners_[slot] = owner == SlotMap::kNobody ? nullptr : nodes[owner];
   }
   known_ = true;
+  RefreshInTime();  // Soon, if somebody is to be dropped.
 }
 
-// Not while one of them calls. Who still answers something is left alone.
+// Not while one of them calls. Who still answers something is left alone for a while: it may also
+// be gone without a word.
 void ClusterRoute::DropUnlisted() {
   if (std::ranges::none_of(nodes_, [](const auto& node) { return node->listed; })) {
     return;
   }
+  const Time now = reach_->Now();
   for (std::size_t i = 0; i < nodes_.size();) {
-    const Channel& channel = nodes_[i]->link->channel();
-    if (nodes_[i]->listed || (channel.up() && !channel.idle())) {
+    Node& node = *nodes_[i];
+    const Channel& channel = node.peer->channel();
+    const bool needed = node.IsNeeded(now);
+    node.drop_by = needed ? Time::max() : std::min(node.drop_by, now + kAnswersWithin);
+    if (needed || (channel.up() && !channel.idle() && now < node.drop_by)) {
       ++i;
       continue;
     }
     const std::unique_ptr<Node> gone = std::move(nodes_[i]);
     nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
     std::replace(owners_.begin(), owners_.end(), gone.get(), static_cast<Node*>(nullptr));
-    gone->link->channel().AnswerEverything();
+    gone->peer->channel().AnswerEverything();
   }
 }
 
 bool ClusterRoute::up() const {
   return known_ && std::ranges::all_of(nodes_, [](const auto& node) {
-           return !node->listed || node->link->channel().up();
+           return !node->listed || node->peer->channel().up();
          });
 }
 
 bool ClusterRoute::idle() const {
   return delayed_.empty() && free_spanning_.size() == spanning_.size() &&
-         std::ranges::all_of(nodes_, [](const auto& node) { return node->link->channel().idle(); });
+         std::ranges::all_of(nodes_, [](const auto& node) { return node->peer->channel().idle(); });
 }
 
 }  // namespace sluice::redis

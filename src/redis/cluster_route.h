@@ -7,30 +7,32 @@
 #include <string>
 #include <vector>
 
-#include "net/timer_wheel.h"
+#include "net/dial.h"
 #include "redis/ban_listing.h"
-#include "redis/link.h"
+#include "redis/reach.h"
 #include "redis/route.h"
 #include "redis/slot_map.h"
 #include "redis/spanning_call.h"
 
 namespace sluice::redis {
 
-// The way to a Redis Cluster: a link to each server that owns slots, calls sent to the owner of
-// their keys' slot. Requests over several slots are SpanningCall's.
+// The way to a Redis Cluster: a peer for each server that owns slots, calls sent to the owner of
+// their keys' slot. Requests over several slots are SpanningCall's. Without I/O, as Channel is.
 //
 // Who owns what is asked when a first server is there, when one sends a call away (MOVED), while an
-// owner is away, and now and then. A call that is sent away goes where it is sent, as often as
-// Channel's bound says; one whose keys are just moving (TRYAGAIN) is sent again after a moment;
-// both did not run. Memory is bounded: kMostNodes links, and of calls what the channels take.
+// owner is away or does not answer, and now and then. A call that is sent away goes where it is
+// sent, as often as Channel's bound says; one whose keys are just moving (TRYAGAIN) is sent again
+// after a moment; both did not run. Memory is bounded: kMostNodes peers, and of calls what the
+// channels take.
 class ClusterRoute final : public Route,
                            private Redirector,
+                           private Reach::Sleeper,
                            private SpanningCall::Sender,
                            private BanListing::Sender {
  public:
-  // All outlive it.
-  ClusterRoute(net::EventLoop& loop, const RedisSettings& settings, const base::Clock& clock,
-               RedisMetrics& metrics, const Channel::OnEvent& on_event);
+  // Begins with `seeds`. `deadline`: of a call; its own may be earlier. `metrics` outlives it.
+  ClusterRoute(std::unique_ptr<Reach> reach, std::vector<net::DialTarget> seeds, Duration deadline,
+               RedisMetrics& metrics, std::uint64_t seed);
   ~ClusterRoute() override;
 
   void Check(store::CheckCall& call, Time now) override;
@@ -38,17 +40,22 @@ class ClusterRoute final : public Route,
   void ListBans(store::BansCall& call, Time now) override;
   void Count(CounterCall& call, Time now) override;
   void Record(store::RecordCall& call, Time now) override;
-  void Kick() override {}  // Every call kicks its own link.
+  void Kick() override {}  // Every call kicks its own peer.
   void Join(const std::string& member, std::atomic<int>& nodes) override;
-  [[nodiscard]] bool RunsHere() const override { return nodes_.front()->link->RunsHere(); }
-  [[nodiscard]] Channel& ChannelForTest() override { return nodes_.front()->link->channel(); }
+  [[nodiscard]] bool RunsHere() const override { return reach_->RunsHere(); }
+  [[nodiscard]] Channel& ChannelForTest() override { return nodes_.front()->peer->channel(); }
   [[nodiscard]] bool up() const override;
   [[nodiscard]] bool idle() const override;
 
  private:
   struct Node {
-    std::unique_ptr<Link> link;
-    bool listed = false;  // It owns slots, or nobody knows yet.
+    net::DialTarget target;
+    std::unique_ptr<Peer> peer;
+    bool listed = false;         // It owns slots, or nobody knows yet.
+    Time needed_until{};         // It owns nothing, but a slot is moving there.
+    Time drop_by = Time::max();  // It owns nothing, and has not answered all that it was asked.
+
+    [[nodiscard]] bool IsNeeded(Time now) const { return listed || now < needed_until; }
   };
   // A call that waits for its keys to have moved.
   struct Delayed {
@@ -64,6 +71,9 @@ class ClusterRoute final : public Route,
                   Time now) override;
   void OnTopology(Channel& from, std::span<const wire::RespNode> reply, Time now) override;
   void OnState(Channel& from, Time now) override;
+
+  // Reach::Sleeper
+  void OnWake(Time now) override;
 
   // BanListing::Sender
   void SendPage(BanPage& page) override;
@@ -83,14 +93,16 @@ class ClusterRoute final : public Route,
   void DropUnlisted();
   // Asks who owns what, at the earliest `wait` from now.
   void RefreshAfter(Duration wait);
+  // As soon as how things are makes it worth while.
+  void RefreshInTime();
   void Refresh();
-  void SendDelayed();
+  void SendDelayed(Time now);
+  void ArmWake();
 
-  net::EventLoop& loop_;
-  const RedisSettings& settings_;
-  const base::Clock& clock_;
+  const std::unique_ptr<Reach> reach_;
+  const std::vector<net::DialTarget> seeds_;
+  const Duration deadline_;
   RedisMetrics& metrics_;
-  const Channel::OnEvent& on_event_;
   std::minstd_rand random_;
   std::string member_;
   std::atomic<int>* members_ = nullptr;
@@ -102,10 +114,8 @@ class ClusterRoute final : public Route,
   std::vector<std::unique_ptr<SpanningCall>> spanning_;
   std::vector<SpanningCall*> free_spanning_;
   std::vector<std::uint16_t> slots_;  // Room.
-  std::deque<Delayed> delayed_;
-  net::Timer refresh_;
-  net::SteadyTime refresh_at_ = net::SteadyTime::max();
-  net::Timer retry_;
+  std::deque<Delayed> delayed_;       // The next one first.
+  Time refresh_at_ = Time::max();
 };
 
 }  // namespace sluice::redis

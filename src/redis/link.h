@@ -10,6 +10,7 @@
 #include "net/timer_wheel.h"
 #include "redis/channel.h"
 #include "redis/opening.h"
+#include "redis/reach.h"
 #include "redis/sentinel_watch.h"
 
 namespace sluice::net {
@@ -35,25 +36,25 @@ struct RedisSettings {
 // Carries a channel's bytes between an event loop and a server: dials when the channel wants to,
 // gathers what one turn of the loop asks and sends it in one write, keeps the channel's time. One
 // thread, the loop's.
-class Link {
+class Link final : public Peer {
  public:
   // Dials soon; without a target when there is one. All of these outlive it. `on_lost` is called
   // whenever a connection ended or there was none to be had; it may be empty, and may Aim().
   Link(net::EventLoop& loop, const RedisSettings& settings, std::optional<net::DialTarget> target,
        const base::Clock& clock, RedisMetrics& metrics, const Channel::OnEvent& on_event,
        std::function<void()> on_lost);
-  ~Link();
+  ~Link() override;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  [[nodiscard]] Channel& channel() { return channel_; }
+  [[nodiscard]] Channel& channel() override { return channel_; }
   [[nodiscard]] const Channel& channel() const { return channel_; }
   // From now on that is the server. Where it was another, that one's replies are still read.
   void Aim(const net::DialTarget& target);
   // Nothing until it is known.
   [[nodiscard]] const std::optional<net::DialTarget>& target() const { return target_; }
   // After verbs were called: what they wrote leaves at the end of this turn.
-  void Kick();
+  void Kick() override;
   [[nodiscard]] bool RunsHere() const;
 
  private:

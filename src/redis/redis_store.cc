@@ -9,6 +9,7 @@
 #include "redis/check_command.h"
 #include "redis/cluster_route.h"
 #include "redis/command_writer.h"
+#include "redis/loop_reach.h"
 #include "redis/reply_reader.h"
 #include "redis/server_route.h"
 #include "store/table_core.h"
@@ -82,7 +83,9 @@ RedisStore::Attachment* RedisStore::Own() const {
 
 std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop, const RedisSettings& settings) {
   if (!settings.cluster.empty()) {
-    return std::make_unique<ClusterRoute>(loop, settings, clock_, metrics_, on_event_);
+    return std::make_unique<ClusterRoute>(
+        std::make_unique<LoopReach>(loop, settings, clock_, metrics_, on_event_), settings.cluster,
+        settings.channel.deadline, metrics_, store::NextNonce());
   }
   return std::make_unique<ServerRoute>(loop, settings, clock_, metrics_, on_event_);
 }

@@ -13,7 +13,7 @@ namespace {
 using wire::RespNode;
 using wire::RespType;
 
-constexpr std::size_t kMostNodes = 1024;
+constexpr std::size_t kMostPrimaries = 1024;
 
 constexpr std::array<std::uint16_t, 256> kCrc = [] {
   std::array<std::uint16_t, 256> table{};
@@ -63,7 +63,7 @@ std::uint16_t NumberOf(SlotMap& map, net::DialTarget target) {
   if (found != map.nodes.end()) {
     return static_cast<std::uint16_t>(found - map.nodes.begin());
   }
-  if (map.nodes.size() >= kMostNodes) {
+  if (map.nodes.size() >= kMostPrimaries) {
     return SlotMap::kNobody;
   }
   map.nodes.push_back(std::move(target));

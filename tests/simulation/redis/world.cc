@@ -29,11 +29,14 @@ core::Quota QuotaOf(Units limit) {
 }  // namespace
 
 World::World(std::uint64_t seed, Faults faults)
-    : random_(seed), faults_(faults), server_(limit_), key_("k"), quiet_from_(now_ + kTroubleFor) {
+    : network_(seed, kTroubleFor), faults_(faults), server_(limit_), key_("k") {
   for (std::size_t i = 0; i < kNodes; ++i) {
     nodes_.push_back(std::make_unique<Node>());
-    nodes_.back()->channel = std::make_unique<Channel>(
-        ChannelSettings{}, clock_, metrics_, [](bool, const std::string&) {}, random_());
+    Node& node = *nodes_.back();
+    node.channel = std::make_unique<Channel>(
+        ChannelSettings{}, network_.clock(), metrics_, [](bool, const std::string&) {},
+        network_.DrawSeed());
+    node.line = std::make_unique<Line>(network_, *node.channel, static_cast<Host&>(*this));
   }
 }
 
@@ -45,123 +48,14 @@ void World::PlantForTest() {
   }
 }
 
-std::int64_t World::Draw(std::int64_t below) {
-  return std::uniform_int_distribution<std::int64_t>(0, below - 1)(random_);
-}
-
-// Mostly well below a call's deadline, sometimes far above.
-Duration World::Delay() {
-  if (now_ < quiet_from_ && Chance(30)) {
-    return microseconds(Draw(60'000));
-  }
-  return microseconds(50 + Draw(900));
-}
-
-void World::At(Time when, std::function<void()> run) {
-  queue_.push({.at = when, .number = ++events_, .run = std::move(run)});
-}
-
 void World::Complain(std::string problem) {
   if (problem_.empty()) {
     problem_ = std::move(problem);
   }
 }
 
-void World::Pump(Node& node) {
-  Channel& channel = *node.channel;
-  if (node.connection != nullptr && channel.WantsClose()) {
-    Drop(node, "the channel wanted it");
-    return;
-  }
-  if (node.connection != nullptr) {
-    if (channel.HasOutput()) {
-      std::string bytes;
-      channel.TakeOutput(bytes);
-      Carry(node.connection, node, std::move(bytes), /*to_server=*/true);
-    }
-  } else if (!node.dialing && channel.WantsDial(now_)) {
-    Dial(node);
-  }
-  const Time next = std::max(channel.NextWake(), now_ + microseconds(1));
-  if (next < node.wake_at && next < now_ + std::chrono::hours(1)) {
-    node.wake_at = next;
-    At(next, [this, &node, next] {
-      if (node.wake_at == next) {
-        node.wake_at = Time::max();
-        node.channel->OnWake(now_);
-        Pump(node);
-      }
-    });
-  }
-}
-
-void World::Dial(Node& node) {
-  node.dialing = true;
-  node.channel->OnDialing();
-  At(now_ + Delay(), [this, &node] {
-    node.dialing = false;
-    if (!there_ || !node.reachable) {
-      node.channel->OnLost("nobody is there", now_);
-    } else {
-      node.connection = std::make_shared<Connection>();
-      node.channel->OnConnected({}, now_);
-    }
-    Pump(node);
-  });
-}
-
-void World::Drop(Node& node, const char* why) {
-  node.connection->node_open = false;
-  // What is on its way may still arrive, and run.
-  node.connection->server_open = Chance(500);
-  node.connection = nullptr;
-  node.channel->OnLost(why, now_);
-  Pump(node);
-}
-
-void World::Carry(const std::shared_ptr<Connection>& connection, Node& node, std::string bytes,
-                  bool to_server) {
-  Time& last = to_server ? connection->to_server : connection->to_node;
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    const std::size_t left = bytes.size() - at;
-    const std::size_t size =
-        Chance(100) ? 1 + static_cast<std::size_t>(Draw(static_cast<std::int64_t>(left))) : left;
-    last = std::max(last, now_ + Delay());
-    At(last, [this, connection, &node, piece = bytes.substr(at, size), to_server] {
-      if (to_server) {
-        connection->inbox += piece;
-        Serve(connection, node);
-      } else if (connection->node_open) {
-        node.channel->OnInput(piece, now_);
-        Pump(node);
-      }
-    });
-    at += size;
-  }
-}
-
-void World::Serve(const std::shared_ptr<Connection>& connection, Node& node) {
-  if (!connection->server_open || !there_ || connection->waits) {
-    return;
-  }
-  if (now_ < stalled_until_) {
-    connection->waits = true;
-    At(stalled_until_, [this, connection, &node] {
-      connection->waits = false;
-      Serve(connection, node);
-    });
-    return;
-  }
-  connection->parser.Append(connection->inbox);
-  connection->inbox.clear();
-  std::string replies;
-  while (connection->parser.Next() == wire::RespCommandParser::Event::kCommand) {
-    replies += server_.Run(connection->parser, now_, microseconds(Draw(20'000)));
-  }
-  if (!replies.empty()) {
-    Carry(connection, node, std::move(replies), /*to_server=*/false);
-  }
+std::string World::Execute(const wire::RespCommandParser& command, Session& /*session*/) {
+  return server_.Run(command, network_.now(), microseconds(network_.Draw(20'000)));
 }
 
 void World::Ask(Node& node) {
@@ -171,86 +65,84 @@ void World::Ask(Node& node) {
   call.own_answers.resize(1);
   call.checks = call.own_checks;
   call.answers = call.own_answers;
-  call.answer_by = now_ + ChannelSettings{}.deadline;
-  node.channel->Send(Channel::Kind::kCheck, call, now_);
-  Pump(node);
+  call.answer_by = network_.now() + ChannelSettings{}.deadline;
+  node.channel->Send(Channel::Kind::kCheck, call, network_.now());
+  node.line->Pump();
 }
 
 void World::OnAnswered(Call& call) {
+  const Time now = network_.now();
+  const bool is_quiet = now > network_.quiet_from() + kRecoveredAfter;
   if (++call.answers_got > 1) {
     Complain("a call was answered twice");
   }
-  if (now_ > call.answer_by + milliseconds(1)) {
+  if (now > call.answer_by + milliseconds(1)) {
     Complain(fmt::format("a call was answered {} us late",
-                         std::chrono::duration_cast<microseconds>(now_ - call.answer_by).count()));
+                         std::chrono::duration_cast<microseconds>(now - call.answer_by).count()));
   }
   if (call.error == StoreError::kNone) {
     admitted_ += call.own_answers[0].decision.allowed ? 1 : 0;
-    answered_after_ += now_ > quiet_from_ + kRecoveredAfter ? 1 : 0;
+    answered_after_ += is_quiet ? 1 : 0;
   } else if (call.error == StoreError::kUnavailable) {
     ++perhaps_;
   }
-  if (call.error != StoreError::kNone && now_ > quiet_from_ + kRecoveredAfter) {
+  if (call.error != StoreError::kNone && is_quiet) {
     Complain("a call failed long after the last misfortune");
   }
 }
 
 void World::CutAll() {
   for (const auto& node : nodes_) {
-    if (node->connection != nullptr) {
-      Drop(*node, "cut");
-    }
+    node->line->Drop("cut");
   }
 }
 
 void World::Misfortune() {
-  Node& node = *nodes_[static_cast<std::size_t>(Draw(kNodes))];
-  const Duration lasts = milliseconds(Draw(700));
-  switch (Draw(7)) {
+  const Time now = network_.now();
+  Node& node = *nodes_[static_cast<std::size_t>(network_.Draw(kNodes))];
+  const Duration lasts = milliseconds(network_.Draw(700));
+  switch (network_.Draw(7)) {
     case 0:
       server_.FlushScripts();
       break;
     case 1:
-      if (faults_.cuts && node.connection != nullptr) {
-        Drop(node, "cut");
+      if (faults_.cuts) {
+        node.line->Drop("cut");
       }
       break;
     case 2:
       if (faults_.stalls) {
-        stalled_until_ = std::max(stalled_until_, now_ + lasts / 4);
+        stalled_until = std::max(stalled_until, now + lasts / 4);
       }
       break;
     case 3:                // It is a replica for a while, or reads its data.
       if (faults_.cuts) {  // Its connections are left.
-        server_.RefuseWith(Chance(500) ? "READONLY" : "LOADING");
-        At(now_ + lasts, [this] { server_.RefuseWith(""); });
+        server_.RefuseWith(network_.Chance(500) ? "READONLY" : "LOADING");
+        network_.At(now + lasts, [this] { server_.RefuseWith(""); });
       }
       break;
     case 4:
       if (faults_.promotions) {
         CutAll();
-        there_ = false;
-        At(now_ + lasts, [this] {
-          server_.Promote(now_);
-          there_ = true;
+        there = false;
+        network_.At(now + lasts, [this] {
+          server_.Promote(network_.now());
+          there = true;
         });
       }
       break;
     case 5:  // A partition: what is sent is lost, and after a while the connection too.
       if (faults_.cuts) {
-        node.reachable = false;
-        if (node.connection != nullptr) {
-          node.connection->server_open = false;
-        }
-        At(now_ + lasts, [&node] { node.reachable = true; });
+        node.line->Cut();
+        network_.At(now + lasts, [&node] { node.line->Mend(); });
       }
       break;
     default:  // Restarted; it had its data on disk.
       if (faults_.cuts) {
         CutAll();
-        there_ = false;
+        there = false;
         server_.FlushScripts();
-        At(now_ + lasts / 2, [this] { there_ = true; });
+        network_.At(now + lasts / 2, [this] { there = true; });
       }
       break;
   }
@@ -258,21 +150,17 @@ void World::Misfortune() {
 
 World::Report World::Run() {
   for (const auto& node : nodes_) {
-    Pump(*node);
+    node->line->Pump();
   }
-  const Time end = quiet_from_ + kQuietFor;
-  for (Time t = now_; t < end - seconds(1); t += microseconds(Draw(8'000))) {
-    At(t, [this] { Ask(*nodes_[static_cast<std::size_t>(Draw(kNodes))]); });
+  const Time end = network_.quiet_from() + kQuietFor;
+  for (Time t = network_.now(); t < end - seconds(1); t += microseconds(network_.Draw(8'000))) {
+    network_.At(t, [this] { Ask(*nodes_[static_cast<std::size_t>(network_.Draw(kNodes))]); });
   }
-  for (Time t = now_; t < quiet_from_ - milliseconds(700); t += milliseconds(50 + Draw(400))) {
-    At(t, [this] { Misfortune(); });
+  for (Time t = network_.now(); t < network_.quiet_from() - milliseconds(700);
+       t += milliseconds(50 + network_.Draw(400))) {
+    network_.At(t, [this] { Misfortune(); });
   }
-  while (!queue_.empty() && queue_.top().at < end && problem_.empty()) {
-    const Event event = queue_.top();
-    queue_.pop();
-    clock_.Advance(event.at - now_);
-    now_ = event.at;
-    event.run();
+  while (problem_.empty() && network_.Step(end)) {
   }
   if (problem_.empty()) {
     const auto unanswered = std::ranges::count(calls_, 0, &Call::answers_got);
