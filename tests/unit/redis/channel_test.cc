@@ -1,6 +1,7 @@
 #include "redis/channel.h"
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <string>
@@ -524,6 +525,36 @@ TEST_F(ChannelTest, AServerThatIsNotThePrimaryAnyMoreIsReadToTheEndAndLeft) {
   Reply(std::string(kLoaded) + std::string(kCharged));
   EXPECT_EQ(call.error, StoreError::kNone);
   EXPECT_TRUE(channel_.WantsClose());
+}
+
+// A Redis that comes back without its data has counted nobody but who came back first.
+TEST_F(ChannelTest, FewerNodesAreBelievedTheSecondTime) {
+  std::atomic<int> nodes{1};
+  channel_.Join("me", nodes);
+  Connect();
+  const auto count = [&](int told) {
+    (void)Sent();
+    Reply(":" + std::to_string(told) + "\r\n");
+    Pass(seconds(5));
+    return nodes.load();
+  };
+  (void)Sent();
+  Reply(kLoaded);
+  EXPECT_EQ(count(3), 3);
+  EXPECT_EQ(count(2), 3);
+  EXPECT_EQ(count(3), 3);
+  EXPECT_EQ(count(2), 3);
+  EXPECT_EQ(count(1), 1);
+  EXPECT_EQ(count(4), 4);
+  EXPECT_EQ(count(1), 4);
+  // Not told twice by one server, if that is another by now.
+  channel_.OnLost("gone", now_);
+  Pass(seconds(5));
+  Connect();
+  (void)Sent();
+  Reply(kLoaded);
+  EXPECT_EQ(count(1), 4);
+  EXPECT_EQ(count(2), 2);
 }
 
 }  // namespace
