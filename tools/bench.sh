@@ -13,7 +13,7 @@ for program in "$bin"/*_bench; do
   echo "== $(basename "$program")"
   "$program"
 done
-for script in "$root"/bench/*.sh; do
+for script in "$root"/bench/*.sh "$root"/bench/redis_faults.py; do
   [[ $script == *"$only"* ]] || continue
   echo "== $(basename "$script")"
   SLUICE="$bin/sluice" "$script"
