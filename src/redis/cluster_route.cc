@@ -226,7 +226,10 @@ bool ClusterRoute::OnSentAway(Channel& from, Channel::Command& command, std::str
     return true;
   }
   const auto to = ReadRedirection(error, NodeOf(from).target);
-  Node* const node = to ? NodeAt(to->target) : nullptr;
+  if (!to) {
+    return false;
+  }
+  Node* const node = NodeAt(to->target);
   if (node == nullptr) {
     return false;
   }

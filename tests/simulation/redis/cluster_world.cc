@@ -340,9 +340,11 @@ void ClusterWorld::MoveKeys(std::uint16_t slot) {
 ClusterWorld::Report ClusterWorld::Run() {
   Begin();
   const Time end = network_.quiet_from() + kClusterQuietFor;
-  for (Time t = network_.now(); t < end - seconds(1); t += microseconds(network_.Draw(9'000))) {
+  for (Time t = network_.now(); t < end - seconds(1);) {
     network_.At(t,
                 [this] { Ask(*nodes_[static_cast<std::size_t>(network_.Draw(kClusterNodes))]); });
+    const bool often = faults_.only_a_hang || t < network_.quiet_from();
+    t += microseconds(network_.Draw(often ? 9'000 : 30'000));
   }
   if (faults_.only_a_hang) {
     network_.At(network_.quiet_from(), [this] { Hang(); });

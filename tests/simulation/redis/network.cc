@@ -19,15 +19,17 @@ Duration Network::Delay() {
 }
 
 void Network::At(Time when, std::function<void()> run) {
-  queue_.push({.at = when, .number = ++events_, .run = std::move(run)});
+  queue_.push_back({.at = when, .number = ++events_, .run = std::move(run)});
+  std::ranges::push_heap(queue_, std::greater<>());
 }
 
 bool Network::Step(Time end) {
-  if (queue_.empty() || queue_.top().at >= end) {
+  if (queue_.empty() || queue_.front().at >= end) {
     return false;
   }
-  const Event event = queue_.top();
-  queue_.pop();
+  std::ranges::pop_heap(queue_, std::greater<>());
+  const Event event = std::move(queue_.back());
+  queue_.pop_back();
   clock_.Advance(event.at - now_);
   now_ = event.at;
   event.run();

@@ -36,7 +36,7 @@ class SimulatedCluster::Server final : public Host {
   void Put(const std::string& key, Value value) {
     value.slot = SlotOfKey(key);
     to_replica_.push_back({.at = Due(), .key = key, .gone = false, .value = value});
-    keys[key] = std::move(value);
+    keys[key] = value;
   }
   void Erase(const std::string& key) {
     to_replica_.push_back({.at = Due(), .key = key, .gone = true});
@@ -45,11 +45,11 @@ class SimulatedCluster::Server final : public Host {
   // What the replica has by now.
   const Keys& CatchUp() {
     while (!to_replica_.empty() && to_replica_.front().at <= cluster_.network_.now()) {
-      Write& write = to_replica_.front();
+      const Write& write = to_replica_.front();
       if (write.gone) {
         copy_.erase(write.key);
       } else {
-        copy_[write.key] = std::move(write.value);
+        copy_[write.key] = write.value;
       }
       to_replica_.pop_front();
     }
