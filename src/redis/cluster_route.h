@@ -80,6 +80,7 @@ class ClusterRoute final : public Route,
 
   // SpanningCall::Sender
   void SendPart(SpanningCall::Part& part) override;
+  store::RequestId DrawId() override { return reach_->DrawId(); }
   void SendUndo(const SpanningCall::Part& part) override;
   void OnSpanned(SpanningCall& call) override;
 

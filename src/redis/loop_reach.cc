@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "net/event_loop.h"
+#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -27,6 +28,10 @@ Channel::Time LoopReach::Now() const {
 void LoopReach::WakeAt(Channel::Time when, Sleeper& sleeper) {
   sleeper_ = &sleeper;
   loop_.Arm(timer_, when, net::TimerPrecision::kExact);
+}
+
+std::uint64_t LoopReach::DrawId() {
+  return store::NextNonce();
 }
 
 bool LoopReach::RunsHere() const {

@@ -16,6 +16,7 @@ class LoopReach final : public Reach {
   std::unique_ptr<Peer> To(const net::DialTarget& target, std::function<void()> on_lost) override;
   [[nodiscard]] Channel::Time Now() const override;
   void WakeAt(Channel::Time when, Sleeper& sleeper) override;
+  std::uint64_t DrawId() override;
   [[nodiscard]] bool RunsHere() const override;
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -34,6 +35,8 @@ class Reach {
   [[nodiscard]] virtual Channel::Time Now() const = 0;
   // Wakes at `when`, not before, and not at what was asked for last. The sleeper lives on.
   virtual void WakeAt(Channel::Time when, Sleeper& sleeper) = 0;
+  // What no other node draws, nor this one again.
+  virtual std::uint64_t DrawId() = 0;
   // Whether the calling thread is the one of it all.
   [[nodiscard]] virtual bool RunsHere() const = 0;
 };

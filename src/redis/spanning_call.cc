@@ -4,7 +4,6 @@
 
 #include "redis/key_text.h"
 #include "redis/reply_reader.h"
-#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -65,7 +64,7 @@ void SpanningCall::Begin(store::CheckCall& call, std::span<const std::uint16_t> 
     }
   }
   const bool may_be_undone = used_ > 1 && !call.peek && call.atomicity == store::Atomicity::kAll;
-  const store::RequestId id = may_be_undone ? store::NextNonce() | 1U : 0;
+  const store::RequestId id = may_be_undone ? sender_.DrawId() | 1U : 0;
   open_ = used_ + 1;
   for (std::size_t i = 0; i < used_; ++i) {
     Part& part = *parts_[i];

@@ -38,6 +38,8 @@ class SpanningCall {
    public:
     virtual ~Sender() = default;
     virtual void SendPart(Part& part) = 0;
+    // Of a request: no other of any node has it.
+    virtual store::RequestId DrawId() = 0;
     // Takes back what the part charged, or may have.
     virtual void SendUndo(const Part& part) = 0;
     // The request was answered; the call may be used again.

@@ -155,7 +155,8 @@ std::optional<std::string> RedisServer::RunUnlessHungUp(
   }
   wire::AppendRespCommand(std::span(args.begin(), args.size()), bytes);
   if (::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) {
-    GiveUp("cannot send to it");
+    ::close(fd);
+    return std::nullopt;  // It has closed the connection that it had accepted.
   }
   wire::RespReplyParser parser;
   std::string text;

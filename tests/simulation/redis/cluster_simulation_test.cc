@@ -27,6 +27,12 @@ TEST(ClusterSimulation, NothingIsAdmittedTwiceLostOrLateWhereverKeysGo) {
   }
 }
 
+TEST(ClusterSimulation, ASeedIsAlwaysTheSameWorld) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    EXPECT_EQ(ClusterWorld(seed, {}).Run(), ClusterWorld(seed, {}).Run());
+  }
+}
+
 // Slots move, primaries hand over and stall, and no connection ends: then nothing is left unknown.
 // Every charge is somebody's answer, or was taken back.
 TEST(ClusterSimulation, WithoutLossesTheServersHoldExactlyWhatWasAdmitted) {

@@ -50,10 +50,10 @@ class ClusterWorld::Way final : public Peer {
     if (world.planted_) {
       channel_.ResendLostForTest();
     }
-    node_.ways.insert(this);
+    node_.ways.push_back(this);
     Kick();
   }
-  ~Way() override { node_.ways.erase(this); }
+  ~Way() override { std::erase(node_.ways, this); }
 
   Channel& channel() override { return channel_; }
   // At the end of this turn, as Link does.
@@ -98,6 +98,7 @@ class ClusterWorld::Ways final : public Reach {
       }
     });
   }
+  std::uint64_t DrawId() override { return world_.network_.DrawSeed(); }
   [[nodiscard]] bool RunsHere() const override { return true; }
 
  private:
@@ -208,7 +209,7 @@ void ClusterWorld::OnAnswered(Call& call) {
 void ClusterWorld::CutOff(std::size_t server) {
   const Host& host = cluster_.HostAt(SimulatedCluster::TargetOf(server));
   for (const auto& node : nodes_) {
-    for (Way* const way : std::set<Way*>(node->ways)) {
+    for (Way* const way : std::vector<Way*>(node->ways)) {
       if (&way->line().host() == &host) {
         way->line().Drop("cut");
       }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +34,8 @@ class ClusterWorld {
     Units late = 0;                  // Charges that were given back.
     Units undos = 0;                 // Parts of requests over several slots that were taken back.
     std::array<int, 4> sent_away{};  // MOVED, ASK, TRYAGAIN, CLUSTERDOWN.
+
+    friend bool operator==(const Report&, const Report&) = default;
   };
 
   ClusterWorld(std::uint64_t seed, Faults faults);
@@ -63,7 +64,7 @@ class ClusterWorld {
     int answers_got = 0;
   };
   struct Node {
-    std::set<Way*> ways;
+    std::vector<Way*> ways;
     std::unique_ptr<ClusterRoute> route;
   };
 
