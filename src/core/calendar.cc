@@ -199,6 +199,10 @@ Result<std::unique_ptr<const Calendar>> Calendar::Create(CalendarUnit unit, std:
   return std::unique_ptr<const Calendar>(new Calendar(unit, found, *day, std::move(shape)));
 }
 
+std::unique_ptr<const Calendar> Calendar::Copy() const {
+  return std::unique_ptr<const Calendar>(new Calendar(unit_, zone_, anchor_, shape_));
+}
+
 std::string Calendar::Text() const {
   std::string aside;
   if (zone_->name() != "UTC") {

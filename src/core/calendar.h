@@ -42,6 +42,9 @@ class Calendar {
                                                                       std::string_view zone,
                                                                       std::string_view anchor);
 
+  // Another that cuts as this one does, for who keeps it longer than this one lives.
+  [[nodiscard]] std::unique_ptr<const Calendar> Copy() const;
+
   // The period that holds `when`.
   [[nodiscard]] Period At(WallInstant when) const;
 

@@ -12,6 +12,7 @@
 #include "core/ban.h"
 #include "core/key.h"
 #include "core/quota.h"
+#include "core/sync.h"
 #include "store/packed_key.h"
 
 // The seam between deciding and remembering. Whoever decides (service/) knows rules and
@@ -43,6 +44,7 @@ struct Check {
   // denied. Alive until the call is answered. A store that keeps no bans judges as if it were not
   // there.
   const core::Ban* ban = nullptr;
+  core::Sync sync = core::Sync::kExact;  // For lease/ alone: other stores are what they are.
 };
 
 enum class StoreError : std::uint8_t {
@@ -124,13 +126,15 @@ class RefundCall : public StoreCall {
  public:
   core::KeyView key;
   core::Quota quota;
-  Units units = 0;  // Clamped: a key never gets more than its whole quota.
+  Units units = 0;                       // Clamped: a key never gets more than its whole quota.
+  core::Sync sync = core::Sync::kExact;  // As in Check.
 };
 
 class ResetCall : public StoreCall {
  public:
   core::KeyView key;
   core::Quota quota;
+  core::Sync sync = core::Sync::kExact;  // As in Check.
 };
 
 // release and renew. Both are idempotent: kNotFound for a hold that is gone.
@@ -154,6 +158,7 @@ class SettleCall : public StoreCall {
   Units units = 0;      // What it cost. 0 to kMaxUnits.
   Duration open_for{};  // From the charge on; after that it is settled at what was charged. 0: as
                         // long as it counts: a window, or the time that a bucket takes to refill.
+  core::Sync sync = core::Sync::kExact;  // As in Check.
   // Out: at what it is settled, by this call or an earlier one. What no longer counts is not given
   // back, and shows as settled all the same. kNotFound: no such charge; of some, a store may not
   // know.

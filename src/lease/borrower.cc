@@ -1,0 +1,315 @@
+#include "lease/borrower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "core/sync.h"
+#include "lease/borrow_calls.h"
+
+// The way of a request. What becomes of grants is in grants.cc.
+namespace sluice::lease {
+
+namespace {
+
+// A call that the node's own table answers on the spot.
+template <class Call>
+class AnsweredHere final : public Call {
+ public:
+  void OnAnswered() noexcept override {}
+};
+
+}  // namespace
+
+void Borrower::CheckMany(std::span<store::CheckCall* const> batch) {
+  const NodeTime now = Now();
+  // Whoever is answered may send other calls from there: these find the room taken.
+  std::vector<store::CheckCall*> to_send = std::move(to_send_);
+  to_send.clear();
+  for (store::CheckCall* const call : batch) {
+    if (store::CheckCall* const asked = Split(*call, now); asked != nullptr) {
+      to_send.push_back(asked);
+    }
+  }
+  if (!to_send.empty()) {
+    ground_.shared.CheckMany(to_send);
+  }
+  to_send_ = std::move(to_send);
+}
+
+bool Borrower::IsLent(const store::CheckCall& call, const store::Check& check) {
+  return check.sync == core::Sync::kLease && !call.peek && !check.shadow && !check.want_receipt &&
+         check.ban == nullptr && check.cost.units > 0 && check.quota.limit > 0 &&
+         !check.quota.unlimited && core::CanBeLent(check.quota);
+}
+
+store::CheckCall* Borrower::Split(store::CheckCall& call, NodeTime now) {
+  if (call.idempotency != nullptr || call.request_id != 0 ||
+      call.checks.size() > store::kMaxChecksPerCall) {
+    return &call;
+  }
+  std::size_t local = 0;
+  std::size_t lent = 0;
+  for (const store::Check& check : call.checks) {
+    local += check.sync == core::Sync::kLocal ? 1 : 0;
+    lent += IsLent(call, check) ? 1 : 0;
+  }
+  if (local + lent == 0) {
+    return &call;
+  }
+  if (local == call.checks.size()) {
+    store::CheckCall* const one = &call;
+    ground_.local.CheckMany({&one, 1});
+    return nullptr;
+  }
+  SLUICE_ASSERT(call.answers.size() == call.checks.size());
+  std::ranges::fill(call.answers, store::CheckAnswer{});
+  SplitCall& split = Take(splits_);
+  split.Begin(call, now);
+  const bool is_answered = lent == 0                 ? false
+                           : call.checks.size() == 1 ? DecideOne(split, now)
+                                                     : DecideSome(split, now);
+  if (is_answered) {
+    return nullptr;
+  }
+  if (local != 0) {
+    DecideLocally(split, now);
+  }
+  if (!split.Seal()) {
+    Finish(split, now, /*denied=*/false);
+    return nullptr;
+  }
+  ++open_;
+  return &split;
+}
+
+LeaseEntry* Borrower::Look(const store::Check& check, NodeTime now) {
+  const store::Fingerprint key = FingerprintOf(check);
+  LeaseEntry* entry = book_.Find(key, check.quota);
+  if (entry == nullptr) {
+    entry = book_.Add(key, check.key, check.quota, now);
+    if (entry == nullptr) {
+      ground_.metrics.Count(LeaseCount::kUnknownKeys);
+      return nullptr;
+    }
+    if (!is_counted_) {
+      is_counted_ = true;
+      ground_.books.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  entry->arrivals.Add(check.cost.units, now);
+  entry->last_cost = check.cost.units;
+  return entry;
+}
+
+bool Borrower::DecideOne(SplitCall& split, NodeTime now) {
+  store::CheckCall& call = *split.call;
+  const store::Check& check = call.checks[0];
+  LeaseEntry* const entry = Look(check, now);
+  if (entry == nullptr) {
+    return false;
+  }
+  if (entry->Take(check.cost.units, now) != 0) {
+    call.answers[0] = Allowed(*entry, now, /*charged=*/true);
+    ground_.metrics.Count(LeaseCount::kAllowedHere);
+    BorrowIfDue(*entry, now);
+  } else if (entry->DenialHolds(check.cost.units, now)) {
+    call.answers[0] = Denied(*entry, now);
+    ground_.metrics.Count(LeaseCount::kDeniedHere);
+  } else {
+    ++entry->pinned;
+    split.known.push_back({.check = 0, .entry = entry});
+    return false;
+  }
+  split.Decided(0);
+  (void)split.Seal();
+  Finish(split, now, /*denied=*/false);
+  return true;
+}
+
+bool Borrower::DecideSome(SplitCall& split, NodeTime now) {
+  store::CheckCall& call = *split.call;
+  bool is_denied = false;
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const store::Check& check = call.checks[i];
+    LeaseEntry* const entry = IsLent(call, check) ? Look(check, now) : nullptr;
+    if (entry == nullptr) {
+      continue;
+    }
+    if (const std::uint32_t grant = entry->Take(check.cost.units, now); grant != 0) {
+      ++entry->pinned;
+      split.reserved.push_back({.check = i, .entry = entry, .grant = grant});
+      split.Decided(i);
+      continue;
+    }
+    const bool holds = entry->DenialHolds(check.cost.units, now);
+    if (holds && !split.is_all_or_nothing()) {
+      call.answers[i] = Denied(*entry, now);
+      ground_.metrics.Count(LeaseCount::kDeniedHere);
+      split.Decided(i);
+      continue;
+    }
+    is_denied |= holds;
+    ++entry->pinned;
+    split.known.push_back({.check = i, .entry = entry});
+  }
+  return is_denied && Deny(split, now);
+}
+
+bool Borrower::Deny(SplitCall& split, NodeTime now) {
+  store::CheckCall& call = *split.call;
+  const bool all_known =
+      split.reserved.size() + split.known.size() == call.checks.size() &&
+      std::ranges::all_of(split.known, [&](const SplitCall::Known& known) {
+        return known.entry->DenialHolds(call.checks[known.check].cost.units, now);
+      });
+  ReturnReserved(split, now);
+  if (!all_known) {
+    for (const SplitCall::Reserved& reserved : split.reserved) {
+      split.Undecided(reserved.check);
+      split.known.push_back({.check = reserved.check, .entry = reserved.entry});
+    }
+    split.reserved.clear();
+    return false;
+  }
+  for (const SplitCall::Known& known : split.known) {
+    call.answers[known.check] = Denied(*known.entry, now);
+    ground_.metrics.Count(LeaseCount::kDeniedHere);
+    split.Decided(known.check);
+    --known.entry->pinned;
+  }
+  split.known.clear();
+  (void)split.Seal();
+  Finish(split, now, /*denied=*/true);
+  return true;
+}
+
+void Borrower::DecideLocally(SplitCall& split, NodeTime now) {
+  store::CheckCall& call = *split.call;
+  const bool may_be_undone = split.is_all_or_nothing();
+  local_checks_.clear();
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    if (call.checks[i].sync == core::Sync::kLocal) {
+      split.local.push_back(i);
+      split.Decided(i);
+      store::Check& check = local_checks_.emplace_back(call.checks[i]);
+      check.want_receipt |= may_be_undone && check.quota.algorithm != core::Algorithm::kConcurrency;
+    }
+  }
+  local_answers_.assign(local_checks_.size(), {});
+  AnsweredHere<store::CheckCall> here;
+  here.checks = local_checks_;
+  here.answers = local_answers_;
+  here.atomicity = call.atomicity;
+  here.peek = call.peek;
+  store::CheckCall* const one = &here;
+  ground_.local.CheckMany({&one, 1});
+  for (std::size_t n = 0; n < split.local.size(); ++n) {
+    store::CheckAnswer& answer = call.answers[split.local[n]];
+    answer = local_answers_[n];
+    if (here.error != store::StoreError::kNone) {
+      answer.error = here.error;
+    }
+    split.is_denied_here |= may_be_undone && answer.error == store::StoreError::kNone &&
+                            !answer.decision.allowed && !local_checks_[n].shadow;
+  }
+  if (split.is_denied_here) {
+    // All others are looked at, as they are in the shared store.
+    ReturnReserved(split, now);
+    for (const SplitCall::Reserved& reserved : split.reserved) {
+      split.Undecided(reserved.check);
+      --reserved.entry->pinned;
+    }
+    split.reserved.clear();
+  }
+}
+
+// What the node's own table charged goes back, and its numbers are those of now.
+void Borrower::UndoLocally(SplitCall& split) {
+  if (split.local.empty()) {
+    return;
+  }
+  store::CheckCall& call = *split.call;
+  local_checks_.clear();
+  for (const std::size_t i : split.local) {
+    const store::Check& check = call.checks[i];
+    const store::CheckAnswer& answer = call.answers[i];
+    if (answer.hold != 0) {
+      AnsweredHere<store::HoldCall> release;
+      release.key = check.key;
+      release.quota = check.quota;
+      release.hold = answer.hold;
+      ground_.local.Release(release);
+    } else if (answer.charged) {
+      AnsweredHere<store::SettleCall> settle;
+      settle.key = check.key;
+      settle.quota = check.quota;
+      settle.receipt = answer.receipt;
+      settle.charged = check.cost.units;
+      ground_.local.Settle(settle);
+    }
+    local_checks_.push_back(check);
+  }
+  local_answers_.assign(local_checks_.size(), {});
+  AnsweredHere<store::CheckCall> peeked;
+  peeked.checks = local_checks_;
+  peeked.answers = local_answers_;
+  peeked.peek = true;
+  store::CheckCall* const one = &peeked;
+  ground_.local.CheckMany({&one, 1});
+  for (std::size_t n = 0; n < split.local.size(); ++n) {
+    call.answers[split.local[n]] = local_answers_[n];
+  }
+}
+
+void Borrower::ReturnReserved(SplitCall& split, NodeTime now) {
+  for (const SplitCall::Reserved& reserved : split.reserved) {
+    reserved.entry->Return(reserved.grant, split.call->checks[reserved.check].cost.units, now);
+  }
+}
+
+void Borrower::Finish(SplitCall& split, NodeTime now, bool denied) {
+  store::CheckCall& call = *split.call;
+  split.HandOver(StoreTime(now));
+  for (const SplitCall::Reserved& reserved : split.reserved) {
+    call.answers[reserved.check] = Allowed(*reserved.entry, now, !denied);
+    ground_.metrics.Count(LeaseCount::kAllowedHere);
+    BorrowIfDue(*reserved.entry, now);
+    --reserved.entry->pinned;
+  }
+  for (const SplitCall::Known& known : split.known) {
+    BorrowIfDue(*known.entry, now);
+    --known.entry->pinned;
+  }
+  for (const std::size_t i : split.local) {
+    if (!call.checks[i].want_receipt) {
+      call.answers[i].receipt = {};
+    }
+  }
+  splits_.emplace_back(&split);
+  call.OnAnswered();
+}
+
+void Borrower::OnAnswered(SplitCall& split) noexcept {
+  --open_;
+  const NodeTime now = Now();
+  if (split.error == store::StoreError::kNone) {
+    ToldTime(split.now, split.sent, now);
+    for (const SplitCall::Known& known : split.known) {
+      const store::CheckAnswer& answer = split.AnswerTo(known.check);
+      if (!split.peek && answer.error == store::StoreError::kNone) {
+        const Units cost = split.call->checks[known.check].cost.units;
+        Told(*known.entry, cost, answer, split.now, split.sent);
+        ToldDenial(*known.entry, cost, answer.decision, split.now, split.sent, now);
+      }
+    }
+  }
+  const bool denied = split.IsDenied();
+  if (denied) {
+    ReturnReserved(split, now);
+    UndoLocally(split);
+  }
+  Finish(split, now, denied);
+}
+
+}  // namespace sluice::lease

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "lease/lease_book.h"
+#include "lease/lease_metrics.h"
+#include "lease/split_call.h"
+#include "store/key_hash.h"
+#include "store/key_store.h"
+
+namespace sluice::lease {
+
+// What all loops of a node have in common.
+struct Ground {
+  store::KeyStore& shared;
+  store::KeyStore& local;  // Answers during the verb.
+  const base::Clock& clock;
+  const std::atomic<int>& nodes;  // That share `shared`, this one among them.
+  std::size_t most_keys = 0;      // That one loop knows.
+  store::HashSecret secret{};
+  LeaseMetrics metrics{};
+  std::atomic<int> books{0};      // Loops of this node that ever borrowed.
+  std::atomic<int> under_way{0};  // Grants on their way back.
+};
+
+// One loop's side of lease_store.h: takes requests apart, decides by what it holds, borrows and
+// gives back. One thread.
+class Borrower {
+ public:
+  // `ground` outlives it. `seed`: of what it draws, so that nodes do not act at once.
+  Borrower(Ground& ground, std::uint64_t seed);
+  // Every call that it sent must have been answered.
+  ~Borrower();
+  Borrower(const Borrower&) = delete;
+  Borrower& operator=(const Borrower&) = delete;
+
+  // Of these at least one check is not core::Sync::kExact.
+  void CheckMany(std::span<store::CheckCall* const> batch);
+
+  // The key was made fresh: what is held of it is void.
+  void Drop(const store::Fingerprint& key);
+  // The key has got units back: a denial holds no longer.
+  void ForgetDenial(const store::Fingerprint& key);
+
+  // Gives back what lies idle, and forgets keys. To be called every kTick while has_work().
+  static constexpr Duration kTick = std::chrono::milliseconds(50);
+  void Tick();
+  [[nodiscard]] bool has_work() const { return book_.size() != 0; }
+
+  // Borrows nothing from now on; ticks give all back.
+  void Drain() { draining_ = true; }
+
+  [[nodiscard]] std::size_t keys() const { return book_.size(); }
+
+ private:
+  friend class SplitCall;
+  class Borrow;
+  class GiveBack;
+
+  // The call to send for it; nullptr if it was answered.
+  [[nodiscard]] store::CheckCall* Split(store::CheckCall& call, NodeTime now);
+  // Whether it may be decided by borrowed units.
+  [[nodiscard]] static bool IsLent(const store::CheckCall& call, const store::Check& check);
+  // nullptr: no more keys can be known.
+  [[nodiscard]] LeaseEntry* Look(const store::Check& check, NodeTime now);
+  // Decides the one check of the split call, if it can; the sender's call may be gone then.
+  [[nodiscard]] bool DecideOne(SplitCall& split, NodeTime now);
+  // Takes for each check that it can. True if the whole call was answered.
+  [[nodiscard]] bool DecideSome(SplitCall& split, NodeTime now);
+  // A request is denied for a denial that holds. True if all of its numbers are known here, and
+  // it was answered; else all of it must be asked.
+  [[nodiscard]] bool Deny(SplitCall& split, NodeTime now);
+  // The checks that the node's own table decides.
+  void DecideLocally(SplitCall& split, NodeTime now);
+  void UndoLocally(SplitCall& split);
+  void ReturnReserved(SplitCall& split, NodeTime now);
+  // Puts the answer to the sender together, after which its call may be gone.
+  void Finish(SplitCall& split, NodeTime now, bool denied);
+  void OnAnswered(SplitCall& split) noexcept;
+
+  // The shared store's answer about a key.
+  void Told(LeaseEntry& entry, Units cost, const store::CheckAnswer& answer, WallInstant at,
+            NodeTime sent);
+  void ToldDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
+                  NodeTime sent, NodeTime now);
+  // How long the way to the shared store and back took, and what its clock said then.
+  void ToldTime(WallInstant at, NodeTime sent, NodeTime now);
+  // By what is known here.
+  [[nodiscard]] store::CheckAnswer Allowed(const LeaseEntry& entry, NodeTime now,
+                                           bool charged) const;
+  [[nodiscard]] store::CheckAnswer Denied(const LeaseEntry& entry, NodeTime now) const;
+  [[nodiscard]] WallInstant StoreTime(NodeTime now) const {
+    return WallInstant(store_ahead_ + now);
+  }
+
+  void BorrowIfDue(LeaseEntry& entry, NodeTime now);
+  void OnBorrowed(Borrow& borrow) noexcept;
+  void Place(LeaseEntry& entry, const Borrow& borrow, NodeTime ends);
+  void GiveBackAll(LeaseEntry& entry, NodeTime now);
+  void GiveBackGrant(LeaseEntry& entry, Grant& grant, NodeTime now);
+  void OnGivenBack(GiveBack& back) noexcept;
+  // No more is left of the grant; what was is void.
+  void Clear(Grant& grant);
+  void Tend(LeaseEntry& entry, NodeTime now);
+
+  [[nodiscard]] NodeTime Now() const { return ground_.clock.Read().boot; }
+  [[nodiscard]] Standing StandingOf(const LeaseEntry& entry, NodeTime now) const;
+  [[nodiscard]] double FirstShare() const;
+  [[nodiscard]] double Jitter();  // 0.75 to 1.25.
+  [[nodiscard]] store::Fingerprint FingerprintOf(const store::Check& check) const {
+    return store::KeyHash(ground_.secret).Of(check.key.rule, check.key, check.quota);
+  }
+
+  template <class Call>
+  [[nodiscard]] Call& Take(std::vector<std::unique_ptr<Call>>& free);
+
+  Ground& ground_;
+  LeaseBook book_;
+  bool draining_ = false;
+  bool is_counted_ = false;  // Among the ground's books.
+  double round_trip_s_ = 0.001;
+  Duration store_ahead_{};  // The shared store's wall clock less the node's time, as last seen.
+  std::uint64_t drawn_;
+  std::size_t open_ = 0;  // Calls of ours under way.
+  std::size_t backs_open_ = 0;
+  // Calls that are not under way.
+  std::vector<std::unique_ptr<SplitCall>> splits_;
+  std::vector<std::unique_ptr<Borrow>> borrows_;
+  std::vector<std::unique_ptr<GiveBack>> backs_;
+  // Room, reused.
+  std::vector<store::CheckCall*> to_send_;
+  std::vector<store::Check> local_checks_;
+  std::vector<store::CheckAnswer> local_answers_;
+};
+
+}  // namespace sluice::lease

@@ -1,0 +1,330 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "base/assert.h"
+#include "lease/borrow_calls.h"
+#include "lease/borrower.h"
+#include "lease/lease_policy.h"
+
+// What is known of keys, and what becomes of what is held of them.
+//
+// Why no more than the quota passes:
+// - A unit that is spent here was debited by the shared store before, in a check like any other.
+// - Of a window, it is spent before that window's end: a grant ends when its call was *sent*, plus
+//   the time to the end that the answer told. The store told it later than that, so the end is no
+//   later than the store's own. What comes too late for that grants nothing.
+// - What goes back is said by its receipt: the store gives it back once, and only while the charge
+//   still counts by its own clock, so that nothing of one window comes back in the next.
+// - Whatever is not known to have worked counts as spent: a borrow without an answer grants
+//   nothing, and what a node that died held stays debited.
+namespace sluice::lease {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Duration kForgetAfter = std::chrono::seconds(10);
+constexpr Duration kAfterNoAnswer = milliseconds(100);
+constexpr std::size_t kMostBacksOpen = 1000;
+constexpr std::size_t kTicksPerRound = 8;  // Each tick tends that part of the book.
+
+double InSeconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+Borrower::Borrower(Ground& ground, std::uint64_t seed)
+    : ground_(ground), book_(ground.most_keys), drawn_(seed | 1U) {}
+
+Borrower::~Borrower() {
+  SLUICE_ASSERT(open_ == 0);
+  book_.EachOfNext(book_.places(), [this](LeaseEntry& entry) {
+    for (Grant& grant : entry.grants) {
+      Clear(grant);
+    }
+  });
+  if (is_counted_) {
+    ground_.books.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+template <class Call>
+Call& Borrower::Take(std::vector<std::unique_ptr<Call>>& free) {
+  if (free.empty()) {
+    return *std::make_unique<Call>(*this).release();
+  }
+  Call& call = *free.back().release();
+  free.pop_back();
+  return call;
+}
+template SplitCall& Borrower::Take(std::vector<std::unique_ptr<SplitCall>>& free);
+
+double Borrower::FirstShare() const {
+  const int nodes = std::max(1, ground_.nodes.load(std::memory_order_relaxed));
+  const int books = std::max(1, ground_.books.load(std::memory_order_relaxed));
+  return 1.0 / (static_cast<double>(nodes) * books);
+}
+
+Standing Borrower::StandingOf(const LeaseEntry& entry, NodeTime now) const {
+  return entry.StandingAt(now, FirstShare(), round_trip_s_);
+}
+
+double Borrower::Jitter() {
+  drawn_ ^= drawn_ << 13U;  // Marsaglia's xorshift.
+  drawn_ ^= drawn_ >> 7U;
+  drawn_ ^= drawn_ << 17U;
+  return 0.75 + 0.5 * static_cast<double>(drawn_ >> 11U) * 0x1p-53;
+}
+
+void Borrower::ToldTime(WallInstant at, NodeTime sent, NodeTime now) {
+  constexpr double kShortest_s = 10e-6;
+  round_trip_s_ += (std::max(InSeconds(now - sent), kShortest_s) - round_trip_s_) / 8;
+  // As if it had been said just now: so waiting times are told too long by the way back, not short.
+  store_ahead_ = at.time_since_epoch() - now;
+}
+
+void Borrower::Told(LeaseEntry& entry, Units cost, const store::CheckAnswer& answer, WallInstant at,
+                    NodeTime sent) {
+  constexpr Duration kSame = milliseconds(2);  // Ends differ by less if they are one window's.
+  const Decision& said = answer.decision;
+  const WallInstant fresh_at = at + said.reset_after;
+  if (entry.is_window() && said.reset_after > Duration(0)) {
+    if (entry.is_told && fresh_at + kSame < entry.fresh_at && sent < entry.ends) {
+      return;  // Of a window before.
+    }
+    if (!entry.is_told || fresh_at > entry.fresh_at + kSame || fresh_at + kSame < entry.fresh_at) {
+      entry.last_share = entry.share;
+      entry.own = 0;
+    }
+    entry.ends = sent + UsableTime(said.reset_after);
+  }
+  entry.is_told = true;
+  entry.limit = said.limit;
+  entry.remaining = said.remaining;
+  entry.told_at = sent;
+  entry.fresh_at = fresh_at;
+  entry.own += answer.charged ? cost : 0;
+  entry.UpdateShare(FirstShare(), sent);
+}
+
+void Borrower::ToldDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
+                          NodeTime sent, NodeTime now) {
+  entry.denied_until = {};
+  if (denial.allowed || denial.reason != Reason::kQuotaExceeded ||
+      denial.retry_after >= Decision::kUnknown) {
+    return;
+  }
+  entry.denied_until = sent + DenialTime(StandingOf(entry, now), denial.retry_after, Jitter());
+  entry.denied_cost = cost;
+  entry.denial = denial;
+  entry.retry_at = at + denial.retry_after;
+  // Fewer units than were asked for lie here: with those that are there they may be enough.
+  GiveBackAll(entry, now);
+  entry.borrow_after = std::max(entry.denied_until, now + entry.span / 64);
+}
+
+store::CheckAnswer Borrower::Allowed(const LeaseEntry& entry, NodeTime now, bool charged) const {
+  store::CheckAnswer answer;
+  answer.charged = charged;
+  answer.decision = {
+      .allowed = true,
+      .limit = entry.limit,
+      .remaining = std::clamp<Units>(entry.remaining + entry.Held(now), 0, entry.limit),
+      .reset_after = std::max(entry.fresh_at - StoreTime(now), Duration(0))};
+  return answer;
+}
+
+store::CheckAnswer Borrower::Denied(const LeaseEntry& entry, NodeTime now) const {
+  store::CheckAnswer answer;
+  answer.decision = entry.denial;
+  answer.decision.retry_after =
+      std::max({entry.retry_at - StoreTime(now), entry.denied_until - now, Duration(1)});
+  answer.decision.reset_after = std::max(entry.fresh_at - StoreTime(now), Duration(0));
+  return answer;
+}
+
+void Borrower::BorrowIfDue(LeaseEntry& entry, NodeTime now) {
+  for (Grant& grant : entry.grants) {
+    if (now >= grant.ends) {
+      GiveBackGrant(entry, grant, now);
+    }
+  }
+  if (draining_ || entry.borrowing || !entry.is_told || now < entry.borrow_after ||
+      (entry.is_window() && now >= entry.ends) ||
+      (entry.grants[0].left > 0 && entry.grants[1].left > 0) ||
+      entry.Held(now) > entry.refill_point) {
+    return;
+  }
+  const Standing standing = StandingOf(entry, now);
+  entry.refill_point = RefillPoint(standing.rate, round_trip_s_);
+  const Units units = GrantOf(standing);
+  // Asked for again, if it is none or fails, only after a while: not at every request.
+  entry.borrow_after =
+      now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(4 * round_trip_s_));
+  if (units == 0) {
+    return;
+  }
+  Borrow& borrow = Take(borrows_);
+  borrow.Begin(entry, units, now);
+  entry.borrowing = true;
+  ++entry.pinned;
+  ++open_;
+  ground_.metrics.Count(LeaseCount::kBorrows);
+  store::CheckCall* const one = &borrow;
+  ground_.shared.CheckMany({&one, 1});
+}
+
+void Borrower::OnBorrowed(Borrow& borrow) noexcept {
+  --open_;
+  LeaseEntry& entry = *borrow.entry;
+  const NodeTime now = Now();
+  const store::CheckAnswer& answer = borrow.answer();
+  entry.borrowing = false;
+  --entry.pinned;
+  const bool is_answered =
+      borrow.error == store::StoreError::kNone && answer.error == store::StoreError::kNone;
+  NodeTime ends{};  // Void.
+  if (!is_answered) {
+    entry.borrow_after = now + kAfterNoAnswer;
+  } else if (borrow.epoch == entry.epoch) {
+    ToldTime(borrow.now, borrow.sent, now);
+    Told(entry, borrow.units(), answer, borrow.now, borrow.sent);
+    if (answer.charged) {
+      entry.borrow_after = {};
+      ends = borrow.sent +
+             (entry.is_window() ? UsableTime(answer.decision.reset_after) : entry.span / 4);
+    }
+  }
+  if (is_answered && answer.charged) {
+    ground_.metrics.Count(LeaseCount::kBorrowedUnits, static_cast<std::uint64_t>(borrow.units()));
+  }
+  if (now < ends) {
+    Place(entry, borrow, ends);
+  } else {
+    ground_.metrics.Count(LeaseCount::kFailedBorrows);
+    if (is_answered && answer.charged) {
+      ground_.metrics.Count(LeaseCount::kLapsedUnits, static_cast<std::uint64_t>(borrow.units()));
+    }
+  }
+  borrows_.emplace_back(&borrow);
+}
+
+void Borrower::Place(LeaseEntry& entry, const Borrow& borrow, NodeTime ends) {
+  if (entry.grants[0].left == 0) {
+    std::swap(entry.grants[0], entry.grants[1]);
+  }
+  Grant& grant = entry.grants[0].left == 0 ? entry.grants[0] : entry.grants[1];
+  Clear(grant);
+  entry.last_grant = std::max(entry.last_grant + 1, 1U);
+  grant = {.ends = ends,
+           .left = borrow.units(),
+           .charged = borrow.units(),
+           .receipt = borrow.answer().receipt,
+           .number = entry.last_grant};
+  ground_.metrics.AddHeld(1);
+  entry.UpdateShare(FirstShare(), borrow.sent);
+}
+
+void Borrower::Clear(Grant& grant) {
+  if (grant.number != 0) {
+    ground_.metrics.AddHeld(-1);
+    ground_.metrics.Count(LeaseCount::kLapsedUnits, static_cast<std::uint64_t>(grant.left));
+    grant = {};
+  }
+}
+
+void Borrower::GiveBackAll(LeaseEntry& entry, NodeTime now) {
+  for (Grant& grant : entry.grants) {
+    GiveBackGrant(entry, grant, now);
+  }
+}
+
+void Borrower::GiveBackGrant(LeaseEntry& entry, Grant& grant, NodeTime now) {
+  if (grant.left == 0) {
+    return;
+  }
+  if (entry.is_window() && now >= grant.ends) {
+    Clear(grant);
+    return;
+  }
+  GiveBack& back = Take(backs_);
+  back.Begin(entry, grant);
+  grant.left = 0;
+  Clear(grant);
+  ++entry.pinned;
+  ++open_;
+  ++backs_open_;
+  ground_.under_way.fetch_add(1, std::memory_order_relaxed);
+  ground_.shared.Settle(back);
+}
+
+void Borrower::OnGivenBack(GiveBack& back) noexcept {
+  --open_;
+  --backs_open_;
+  ground_.under_way.fetch_sub(1, std::memory_order_relaxed);
+  LeaseEntry& entry = *back.entry;
+  --entry.pinned;
+  const auto units = static_cast<std::uint64_t>(back.back());
+  if (back.error == store::StoreError::kNone && back.settled == back.units) {
+    ground_.metrics.Count(LeaseCount::kGivenBackUnits, units);
+    if (back.epoch == entry.epoch) {
+      entry.own -= back.back();
+      entry.denied_until = {};
+    }
+  } else {
+    ground_.metrics.Count(LeaseCount::kLapsedUnits, units);
+  }
+  backs_.emplace_back(&back);
+}
+
+void Borrower::Drop(const store::Fingerprint& key) {
+  book_.EachOf(key, [this](LeaseEntry& entry) {
+    for (Grant& grant : entry.grants) {
+      Clear(grant);
+    }
+    ++entry.epoch;
+    entry.is_told = false;
+    entry.own = 0;
+    entry.denied_until = {};
+  });
+}
+
+void Borrower::ForgetDenial(const store::Fingerprint& key) {
+  book_.EachOf(key, [](LeaseEntry& entry) { entry.denied_until = {}; });
+}
+
+void Borrower::Tick() {
+  const NodeTime now = Now();
+  const std::size_t places = book_.places();
+  book_.EachOfNext(draining_ ? places : (places + kTicksPerRound - 1) / kTicksPerRound,
+                   [this, now](LeaseEntry& entry) { Tend(entry, now); });
+}
+
+void Borrower::Tend(LeaseEntry& entry, NodeTime now) {
+  for (Grant& grant : entry.grants) {
+    if (now >= grant.ends) {
+      GiveBackGrant(entry, grant, now);
+    }
+    if (grant.left == 0 && entry.pinned == 0) {
+      Clear(grant);  // With a call under way a unit may come back to it.
+    }
+  }
+  const NodeTime idle = now - entry.arrivals.last();
+  if (entry.HoldsAny() && backs_open_ < kMostBacksOpen &&
+      (draining_ || (now >= entry.give_back_after && idle >= IdleTime(StandingOf(entry, now))))) {
+    GiveBackAll(entry, now);
+    // Each leaves a mark in the store until its charge counts no more.
+    entry.give_back_after = now + entry.span / 64;
+  }
+  const bool is_over = draining_ || (idle >= kForgetAfter && now >= entry.denied_until);
+  if (is_over && entry.pinned == 0 && !entry.HoldsAny()) {
+    for (Grant& grant : entry.grants) {
+      Clear(grant);
+    }
+    book_.Forget(entry);
+  }
+}
+
+}  // namespace sluice::lease

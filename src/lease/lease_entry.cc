@@ -1,0 +1,158 @@
+#include "lease/lease_entry.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/assert.h"
+
+namespace sluice::lease {
+
+namespace {
+
+constexpr double kShareWeight =
+    4;  // What a share was before counts as much as that part of a limit.
+
+double Seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+void KeyText::Assign(const core::KeyView& key) {
+  SLUICE_ASSERT(key.parts.size() <= parts_.size());
+  text_.assign(key.rule);
+  rule_bytes_ = static_cast<std::uint16_t>(key.rule.size());
+  part_count_ = static_cast<std::uint8_t>(key.parts.size());
+  for (std::size_t i = 0; i < key.parts.size(); ++i) {
+    const core::KeyPart& part = key.parts[i];
+    text_.append(part.attribute);
+    text_.append(part.value);
+    parts_[i] = {.attribute_bytes = static_cast<std::uint16_t>(part.attribute.size()),
+                 .value_bytes = static_cast<std::uint16_t>(part.value.size()),
+                 .type = part.type};
+  }
+}
+
+core::KeyView KeyText::View(std::span<core::KeyPart, core::kMaxKeyParts> parts) const {
+  std::string_view rest = text_;
+  const auto next = [&rest](std::size_t bytes) {
+    const std::string_view text = rest.substr(0, bytes);
+    rest.remove_prefix(bytes);
+    return text;
+  };
+  const std::string_view rule = next(rule_bytes_);
+  for (std::size_t i = 0; i < part_count_; ++i) {
+    parts[i].attribute = next(parts_[i].attribute_bytes);
+    parts[i].type = parts_[i].type;
+    parts[i].value = next(parts_[i].value_bytes);
+  }
+  return {.rule = rule, .formerly = {}, .parts = parts.first(part_count_)};
+}
+
+void ArrivalRate::Start(NodeTime now, Duration period) {
+  *this = {};
+  period_ = period;
+  began_ = first_ = last_ = now;
+}
+
+void ArrivalRate::Add(Units units, NodeTime now) {
+  const Duration past = now - began_;
+  if (past >= period_) {
+    before_ = past < 2 * period_ ? now_ : 0;
+    began_ = past < 2 * period_ ? began_ + period_ : now;
+    now_ = 0;
+  }
+  now_ += units;
+  total_ = std::min(total_ + units, kMaxUnits);
+  last_ = now;
+}
+
+double ArrivalRate::PerSecond() const {
+  const double period = Seconds(period_);
+  const double past = std::min(Seconds(last_ - began_), period);
+  // Of a key that has not been here for a whole period, over the time that it has.
+  const double over = std::clamp(Seconds(last_ - first_), period / 16, period);
+  return (static_cast<double>(before_) * (1 - past / period) + static_cast<double>(now_)) / over;
+}
+
+double LeaseEntry::Refill() const {
+  return core::IsBucket(quota.algorithm)
+             ? static_cast<double>(quota.rate) / std::max(Seconds(quota.window), 1e-9)
+             : 0;
+}
+
+Units LeaseEntry::Held(NodeTime now) const {
+  Units held = 0;
+  for (const Grant& grant : grants) {
+    held += now < grant.ends ? grant.left : 0;
+  }
+  return held;
+}
+
+std::uint32_t LeaseEntry::Take(Units cost, NodeTime now) {
+  for (Grant& grant : grants) {
+    if (grant.left >= cost && now < grant.ends) {
+      grant.left -= cost;
+      return grant.number;
+    }
+  }
+  return 0;
+}
+
+void LeaseEntry::Return(std::uint32_t number, Units cost, NodeTime now) {
+  for (Grant& grant : grants) {
+    if (grant.number == number && now < grant.ends) {
+      grant.left += cost;
+      return;
+    }
+  }
+}
+
+// To begin with it is what it was before; the more was taken, the less that counts. Of what is held
+// here half is taken for used: this is told right after a grant, when most is held, while of what
+// others took half of their last grants is used, on the whole.
+void LeaseEntry::UpdateShare(double first_share, NodeTime now) {
+  const double before = last_share > 0 ? last_share : first_share;
+  const double weight = std::max(1.0, static_cast<double>(limit) / kShareWeight);
+  const double spent = std::max(0.0, static_cast<double>(own) - static_cast<double>(Held(now)) / 2);
+  const double by_all = std::max(static_cast<double>(limit - remaining), spent);
+  share = std::min(1.0, (spent + before * weight) / (by_all + weight));
+}
+
+Standing LeaseEntry::StandingAt(NodeTime now, double first_share, double round_trip_s) const {
+  const double rate = arrivals.PerSecond();
+  const double span_s = Seconds(span);
+  const double part = is_window() && share > 0 ? share : first_share;
+  // What was told is old: since then others took what arrives there, and a bucket was refilled.
+  const double since = Seconds(now - told_at);
+  const double change = is_window() ? -rate / part * since : Refill() * since;
+  const double left =
+      std::clamp(static_cast<double>(remaining) + change, 0.0, static_cast<double>(limit));
+  const double seen = std::min(static_cast<double>(arrivals.total()), rate * span_s + 1);
+  return {.is_window = is_window(),
+          .limit = limit,
+          .remaining = static_cast<Units>(left),
+          .share = part,
+          .rate = rate,
+          .usable_s = is_window() ? Seconds(std::max(ends - now, Duration(0))) : span_s / 4,
+          .span_s = span_s,
+          .refill = Refill(),
+          .round_trip_s = round_trip_s,
+          .held = Held(now),
+          .seen = static_cast<Units>(seen)};
+}
+
+Duration SpanOf(const core::Quota& quota) {
+  constexpr double kLongest_s = 30.0 * 24 * 3600;
+  double seconds = Seconds(quota.window);
+  if (quota.calendar != nullptr) {
+    seconds = 24 * 3600;
+  } else if (core::IsBucket(quota.algorithm)) {
+    seconds *=
+        static_cast<double>(quota.limit) / static_cast<double>(std::max<Units>(quota.rate, 1));
+  }
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(std::clamp(seconds, 0.001, kLongest_s)));
+}
+
+}  // namespace sluice::lease

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sluice/decision.h"
+#include "sluice/time.h"
+
+#include "core/key.h"
+#include "core/quota.h"
+#include "lease/lease_policy.h"
+#include "store/key_store.h"
+#include "store/slot.h"
+
+namespace sluice::lease {
+
+// Since the machine started, by its own clock: what a grant's end is counted on. It never steps,
+// and goes on while the machine sleeps.
+using NodeTime = Duration;
+
+// Units that the shared store debited for this book, with what it takes to give them back. Two
+// grants are never added up: each ends when it ends.
+struct Grant {
+  NodeTime
+      ends{};      // From here on its units are void, here; whoever lent them counts them as spent.
+  Units left = 0;  // 0: there is no grant here.
+  Units charged = 0;
+  store::Receipt receipt{};
+  std::uint32_t number = 0;  // Unlike any other's of the entry.
+};
+
+// A key's name, kept in one piece that is reused from key to key.
+class KeyText {
+ public:
+  void Assign(const core::KeyView& key);
+  // Views into this, of which `parts` takes those of the key's parts.
+  [[nodiscard]] core::KeyView View(std::span<core::KeyPart, core::kMaxKeyParts> parts) const;
+
+ private:
+  struct Part {
+    std::uint16_t attribute_bytes = 0;
+    std::uint16_t value_bytes = 0;
+    core::AttributeType type = core::AttributeType::kText;
+  };
+
+  std::string text_;  // The rule, then attribute and value of each part.
+  std::uint16_t rule_bytes_ = 0;
+  std::uint8_t part_count_ = 0;
+  std::array<Part, core::kMaxKeyParts> parts_{};
+};
+
+// How fast units arrive: what came in this period and in the one before, of which counts as much as
+// a period that ends now would still reach back to.
+class ArrivalRate {
+ public:
+  void Start(NodeTime now, Duration period);
+  void Add(Units units, NodeTime now);
+  // Per second, as of the last arrival: a pause does not lower it.
+  [[nodiscard]] double PerSecond() const;
+  [[nodiscard]] NodeTime last() const { return last_; }
+  // All units that ever came.
+  [[nodiscard]] Units total() const { return total_; }
+
+ private:
+  Duration period_{};
+  NodeTime began_{};  // This period.
+  NodeTime first_{};
+  NodeTime last_{};
+  Units now_ = 0;
+  Units before_ = 0;
+  Units total_ = 0;
+};
+
+// What a book knows about one key under one quota: one loop's, about 500 bytes and the key's text.
+struct LeaseEntry {
+  // Of the book.
+  store::Fingerprint key{};
+  std::uint32_t next = 0;    // In its chain, or among the free.
+  std::uint32_t pinned = 0;  // Calls under way that name it: it is not forgotten.
+  bool used = false;
+
+  KeyText text;
+  core::Quota quota;
+  Duration span{};  // The window, or the time in which a bucket refills.
+
+  // What is held, oldest first.
+  std::array<Grant, 2> grants{};
+  std::uint32_t last_grant = 0;
+  std::uint32_t epoch = 0;  // One more each time that all of it was dropped.
+  bool borrowing = false;
+  NodeTime borrow_after{};
+  NodeTime give_back_after{};
+
+  // What the shared store told last.
+  bool is_told = false;
+  Units limit = 0;
+  Units remaining = 0;
+  NodeTime told_at{};
+  WallInstant fresh_at{};  // By the store's clock; of a window its end.
+  NodeTime ends{};         // Of a window: when grants of it end.
+  Units own = 0;           // Units of the window that were spent or borrowed by this book.
+  double share = 0;        // Of all that arrives; 0: not known yet.
+  double last_share = 0;   // As it was at the end of the window before.
+
+  // A denial that is taken to hold.
+  NodeTime denied_until{};
+  Units denied_cost = 0;
+  Decision denial{};
+  WallInstant retry_at{};
+
+  ArrivalRate arrivals;
+  Units last_cost = 0;
+  Units refill_point = 0;  // With more held, nothing is borrowed.
+
+  [[nodiscard]] bool is_window() const { return quota.algorithm == core::Algorithm::kFixedWindow; }
+  // Of a bucket: units per second that come back.
+  [[nodiscard]] double Refill() const;
+  // Units that may be spent now.
+  [[nodiscard]] Units Held(NodeTime now) const;
+  [[nodiscard]] bool HoldsAny() const { return grants[0].left > 0 || grants[1].left > 0; }
+  // Takes `cost` from one grant that has it: which; 0 if none has.
+  [[nodiscard]] std::uint32_t Take(Units cost, NodeTime now);
+  // Back into that grant, if it is still here and of use.
+  void Return(std::uint32_t grant, Units cost, NodeTime now);
+
+  // Whether the denial answers a check of this cost.
+  [[nodiscard]] bool DenialHolds(Units cost, NodeTime now) const {
+    return now < denied_until &&
+           (cost == denied_cost || (is_window() && cost > denied_cost && cost <= limit));
+  }
+
+  // After the shared store told what is left of a window: this book's share of what was taken.
+  void UpdateShare(double first_share, NodeTime now);
+
+  [[nodiscard]] Standing StandingAt(NodeTime now, double first_share, double round_trip_s) const;
+};
+
+// The window, or the time in which a bucket refills; a day for civil periods.
+[[nodiscard]] Duration SpanOf(const core::Quota& quota);
+
+}  // namespace sluice::lease

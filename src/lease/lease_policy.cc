@@ -1,0 +1,114 @@
+#include "lease/lease_policy.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace sluice::lease {
+
+namespace {
+
+constexpr double kPartOfRest = 0.75;    // Of its share of what is left: what a book takes at once.
+constexpr double kLeastPart = 0.025;    // Of its share of the limit: less is not worth a call.
+constexpr double kSmallShare = 10;      // Units: below, each is asked for.
+constexpr double kScarceRest = 2;       // Units of its share of the rest: the same.
+constexpr double kPartLent = 0.125;     // Of a quota without a window: what all may hold.
+constexpr Units kSmallMostHeld = 4;     // Of such a quota: below, each is asked for.
+constexpr Units kPaidBackChunk = 20;    // Of a bucket that is nearly empty: what to take.
+constexpr double kLongestUse_s = 60;    // A grant covers no more than so much.
+constexpr double kRoundTripsOfUse = 8;  // A grant that could be used for less is none.
+constexpr double kGapsOfIdleness = 8;
+constexpr Duration kLongestDenial = std::chrono::seconds(30);
+
+Duration FromSeconds(double seconds) {
+  constexpr double kLongest = 1e9;
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(std::clamp(seconds, 0.0, kLongest)));
+}
+
+double ShareOfRest(const Standing& standing) {
+  return static_cast<double>(standing.remaining) * standing.share;
+}
+
+}  // namespace
+
+Units MostHeld(const Standing& standing) {
+  return standing.is_window
+             ? 0
+             : static_cast<Units>(kPartLent * static_cast<double>(standing.limit) * standing.share);
+}
+
+bool IsSmall(const Standing& standing) {
+  return standing.is_window ? static_cast<double>(standing.limit) * standing.share < kSmallShare
+                            : MostHeld(standing) < kSmallMostHeld;
+}
+
+Units GrantOf(const Standing& standing) {
+  const bool is_scarce = standing.is_window ? ShareOfRest(standing) < kScarceRest
+                                            : static_cast<double>(standing.remaining) < kScarceRest;
+  if (IsSmall(standing) || is_scarce ||
+      standing.usable_s < kRoundTripsOfUse * standing.round_trip_s) {
+    return 0;
+  }
+  const double expected = standing.rate * std::min(standing.usable_s, kLongestUse_s);
+  double grant = std::min(expected + std::sqrt(expected), 2.0 * static_cast<double>(standing.seen));
+  if (standing.is_window) {
+    grant = std::min(grant, kPartOfRest * ShareOfRest(standing));
+    grant = std::max(grant,
+                     std::floor(kLeastPart * static_cast<double>(standing.limit) * standing.share));
+  } else {
+    grant = std::min(grant, kPartOfRest * static_cast<double>(standing.remaining));
+    if (standing.remaining < MostHeld(standing)) {
+      grant = std::min(grant, static_cast<double>(kPaidBackChunk));
+    }
+  }
+  Units units = static_cast<Units>(std::min(grant, static_cast<double>(standing.remaining)));
+  if (!standing.is_window) {
+    units = std::min(units, MostHeld(standing));
+  }
+  units -= standing.held;
+  return units < 2 ? 0 : std::min(units, standing.remaining);  // One is as well asked for.
+}
+
+Units RefillPoint(double rate, double round_trip_s) {
+  const double meanwhile = 2 * round_trip_s * rate;
+  return static_cast<Units>(meanwhile + 2 * std::sqrt(meanwhile));
+}
+
+Duration IdleTime(const Standing& standing) {
+  constexpr double kShortest_s = 0.01;
+  const double longest = std::min(standing.span_s / 4, kLongestUse_s);
+  const double demand = standing.rate / std::max(standing.share, 1e-6) * standing.usable_s;
+  const bool is_short = static_cast<double>(standing.remaining) < 1.5 * demand;
+  if (!is_short || standing.rate <= 0) {
+    return FromSeconds(longest);
+  }
+  return FromSeconds(std::min(longest, std::max({kShortest_s, 10 * standing.round_trip_s,
+                                                 kGapsOfIdleness / standing.rate})));
+}
+
+Duration DenialTime(const Standing& standing, Duration retry_after, double jitter) {
+  if (IsSmall(standing)) {
+    return Duration(0);
+  }
+  const Duration least = FromSeconds(standing.span_s / 32);
+  if (standing.is_window) {
+    const Duration some = FromSeconds(standing.usable_s / 4 * jitter);
+    return std::min({std::max(some, least), retry_after, kLongestDenial});
+  }
+  // Until a chunk has come back; a bucket that is nearly empty does not run over meanwhile.
+  if (standing.refill <= 0) {
+    return std::min({retry_after, least, kLongestDenial});
+  }
+  const double chunk = static_cast<double>(std::min(kPaidBackChunk, MostHeld(standing)));
+  const double until_chunk = chunk / (standing.refill * std::max(standing.share, 1e-6));
+  const Duration some = FromSeconds(std::min(until_chunk, standing.span_s / 8));
+  return std::min(std::max(some, retry_after), kLongestDenial);
+}
+
+Duration UsableTime(Duration until_end) {
+  constexpr Duration kRounding = std::chrono::microseconds(1);  // In which Redis counts.
+  return until_end - until_end / 1024 - kRounding;
+}
+
+}  // namespace sluice::lease

@@ -1,0 +1,187 @@
+#include "lease/lease_store.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "base/assert.h"
+#include "net/event_loop.h"
+
+namespace sluice::lease {
+
+namespace {
+
+// Of this process only: nobody can choose keys that share a chain.
+store::HashSecret DrawLeaseSecret() {
+  store::HashSecret secret{};
+  std::random_device device;
+  for (std::uint8_t& byte : secret) {
+    byte = static_cast<std::uint8_t>(device());
+  }
+  return secret;
+}
+
+bool IsExact(const store::CheckCall* call) {
+  return std::ranges::all_of(
+      call->checks, [](const store::Check& check) { return check.sync == core::Sync::kExact; });
+}
+
+}  // namespace
+
+LeaseStore::LeaseStore(store::KeyStore& shared, store::KeyStore& local,
+                       const std::atomic<int>& nodes, const base::Clock& clock,
+                       LeaseSettings settings)
+    : ground_{.shared = shared,
+              .local = local,
+              .clock = clock,
+              .nodes = nodes,
+              .most_keys = settings.keys,
+              .secret = DrawLeaseSecret()} {}
+
+LeaseStore::~LeaseStore() {
+  for (const std::atomic<Attachment*>& attached : attached_) {
+    SLUICE_ASSERT(attached.load(std::memory_order_relaxed) == nullptr);
+  }
+}
+
+LeaseStore::Attachment::Attachment(LeaseStore& store, net::EventLoop* loop)
+    : store_(store),
+      loop_(loop),
+      borrower_(std::make_shared<Borrower>(store.ground_, std::random_device{}())) {
+  if (loop_ != nullptr) {
+    tick_.emplace([this] { Tick(); });
+  }
+  const std::lock_guard lock(store_.attaching_);
+  const auto free =
+      std::ranges::find_if(store_.attached_, [](const std::atomic<Attachment*>& attached) {
+        return attached.load(std::memory_order_relaxed) == nullptr;
+      });
+  SLUICE_ASSERT(free != store_.attached_.end());
+  place_ = static_cast<std::size_t>(free - store_.attached_.begin());
+  free->store(this, std::memory_order_release);
+  store_.places_.store(std::max(store_.places_.load(std::memory_order_relaxed), place_ + 1),
+                       std::memory_order_release);
+}
+
+LeaseStore::Attachment::~Attachment() {
+  const std::lock_guard lock(store_.attaching_);
+  store_.attached_[place_].store(nullptr, std::memory_order_release);
+}
+
+void LeaseStore::Attachment::Tick() {
+  borrower_->Tick();
+  ArmTick();
+}
+
+void LeaseStore::Attachment::ArmTick() {
+  if (loop_ != nullptr && !tick_->armed() && borrower_->has_work()) {
+    loop_->ArmAfter(*tick_, Borrower::kTick);
+  }
+}
+
+template <class Work>
+void LeaseStore::Attachment::OnLoop(Work work) {
+  if (loop_ == nullptr) {
+    work(*borrower_);
+    return;
+  }
+  loop_->Post([book = std::weak_ptr<Borrower>(borrower_), work] {
+    if (const std::shared_ptr<Borrower> borrower = book.lock()) {
+      work(*borrower);
+    }
+  });
+}
+
+void LeaseStore::Attachment::Drain() {
+  OnLoop([](Borrower& borrower) {
+    borrower.Drain();
+    borrower.Tick();
+  });
+}
+
+// A book is used by the thread that makes and destroys it, or before its loop runs and after: who
+// finds its own here finds it alive.
+LeaseStore::Attachment* LeaseStore::Own() const {
+  const std::size_t places = places_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < places; ++i) {
+    Attachment* const attached = attached_[i].load(std::memory_order_acquire);
+    if (attached != nullptr &&
+        (places == 1 || attached->loop_ == nullptr ||
+         attached->loop_->context().get_executor().running_in_this_thread())) {
+      return attached;
+    }
+  }
+  return nullptr;
+}
+
+void LeaseStore::CheckMany(std::span<store::CheckCall* const> batch) {
+  // What does not ask for more pays for no more than this look.
+  Attachment* const own = std::ranges::all_of(batch, IsExact) ? nullptr : Own();
+  if (own == nullptr) {
+    ground_.shared.CheckMany(batch);
+    return;
+  }
+  own->borrower_->CheckMany(batch);
+  own->ArmTick();
+}
+
+template <class Work>
+void LeaseStore::EachBook(const core::KeyView& key, const core::Quota& quota, Work work) {
+  const store::Fingerprint fingerprint = FingerprintOf(key, quota);
+  const Attachment* const own = Own();
+  const std::lock_guard lock(attaching_);
+  for (std::size_t i = 0; i < places_.load(std::memory_order_relaxed); ++i) {
+    Attachment* const attached = attached_[i].load(std::memory_order_relaxed);
+    if (attached == own && own != nullptr) {
+      work(*attached->borrower_, fingerprint);
+    } else if (attached != nullptr) {
+      attached->OnLoop([work, fingerprint](Borrower& borrower) { work(borrower, fingerprint); });
+    }
+  }
+}
+
+void LeaseStore::Refund(store::RefundCall& call) {
+  // Other loops find out when they ask again.
+  if (Attachment* const own = call.sync == core::Sync::kLease ? Own() : nullptr; own != nullptr) {
+    own->borrower_->ForgetDenial(FingerprintOf(call.key, call.quota));
+  }
+  StoreOf(call.sync).Refund(call);
+}
+
+void LeaseStore::Reset(store::ResetCall& call) {
+  if (call.sync == core::Sync::kLease) {
+    EachBook(call.key, call.quota,
+             [](Borrower& borrower, const store::Fingerprint& key) { borrower.Drop(key); });
+  }
+  StoreOf(call.sync).Reset(call);
+}
+
+void LeaseStore::Settle(store::SettleCall& call) {
+  StoreOf(call.sync).Settle(call);
+}
+
+void LeaseStore::Release(store::HoldCall& call) {
+  ground_.shared.Release(call);
+}
+
+void LeaseStore::Renew(store::HoldCall& call) {
+  ground_.shared.Renew(call);
+}
+
+void LeaseStore::Undo(store::UndoCall& call) {
+  ground_.shared.Undo(call);
+}
+
+void LeaseStore::Ban(store::BanCall& call) {
+  ground_.shared.Ban(call);
+}
+
+void LeaseStore::Unban(store::BanCall& call) {
+  ground_.shared.Unban(call);
+}
+
+void LeaseStore::ListBans(store::BansCall& call) {
+  ground_.shared.ListBans(call);
+}
+
+}  // namespace sluice::lease

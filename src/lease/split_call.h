@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lease/lease_entry.h"
+#include "store/key_store.h"
+
+namespace sluice::lease {
+
+class Borrower;
+
+// A sender's call on its way: what of it is decided here, and the rest, which this asks the shared
+// store. Reused from call to call, so that once warm nothing is allocated.
+class SplitCall final : public store::CheckCall {
+ public:
+  explicit SplitCall(Borrower& borrower) : borrower_(&borrower) {}
+
+  void Begin(store::CheckCall& of, NodeTime when);
+  // The sender's check number `check` is not to be asked: it is decided here.
+  void Decided(std::size_t check) { decided_ |= std::uint64_t{1} << check; }
+  void Undecided(std::size_t check) { decided_ &= ~(std::uint64_t{1} << check); }
+  [[nodiscard]] bool is_decided(std::size_t check) const { return (decided_ >> check & 1U) != 0; }
+  // Gets ready to ask for all that is not decided. False if that is nothing.
+  [[nodiscard]] bool Seal();
+  // Those answers, to where the sender wants them, and what the call as a whole was answered.
+  void HandOver(WallInstant here) const;
+
+  void OnAnswered() noexcept override;
+
+  // Whether an enforced check that was asked is denied, and with it the request.
+  [[nodiscard]] bool IsDenied() const;
+  // The answer to the sender's check number `check`, which was asked.
+  [[nodiscard]] const store::CheckAnswer& AnswerTo(std::size_t check) const;
+
+  // The sender's call, and its checks by what becomes of them.
+  struct Reserved {
+    std::size_t check = 0;
+    LeaseEntry* entry = nullptr;
+    std::uint32_t grant = 0;
+  };
+  struct Known {  // Asked, of a key of the book: the answer is of use to it.
+    std::size_t check = 0;
+    LeaseEntry* entry = nullptr;
+  };
+  store::CheckCall* call = nullptr;
+  NodeTime sent{};
+  std::vector<Reserved> reserved;
+  std::vector<Known> known;
+  std::vector<std::size_t> local;  // Decided by the node's own table.
+  bool is_denied_here = false;     // So the rest is only looked at.
+
+  // Whether one denial denies the request.
+  [[nodiscard]] bool is_all_or_nothing() const {
+    return call->atomicity == store::Atomicity::kAll && !call->peek;
+  }
+
+ private:
+  Borrower* borrower_;
+  std::uint64_t decided_ = 0;  // A bit for each check.
+  static_assert(store::kMaxChecksPerCall <= 64);
+  bool is_whole_ = false;           // All is asked, and answered in place.
+  std::vector<std::size_t> asked_;  // Else the sender's checks in the order of these two.
+  std::vector<store::Check> own_checks_;
+  std::vector<store::CheckAnswer> own_answers_;
+};
+
+}  // namespace sluice::lease
