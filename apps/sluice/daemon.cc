@@ -18,6 +18,7 @@
 #include "frontend/grpc/health.h"
 #include "frontend/http/readiness.h"
 #include "greeting.h"
+#include "lease/lease_store.h"
 #include "log.h"
 #include "mode_keeper.h"
 #include "net/event_loop.h"
@@ -56,10 +57,13 @@ class Daemon {
                                    *config_.redis,
                                    config_.redis_seconds ? &*config_.redis_seconds : nullptr, clock)
                              : nullptr),
+        leases_(redis_ ? std::make_unique<lease::LeaseStore>(
+                             *redis_, *table_.store, redis_->nodes(), clock,
+                             lease::LeaseSettings{.keys = config_.redis->lease_keys})
+                       : nullptr),
         fallback_(redis_ ? std::make_unique<service::Fallback>(*table_.store, redis_->nodes())
                          : nullptr),
-        service_(redis_ ? static_cast<store::KeyStore&>(*redis_) : *table_.store, metrics_,
-                 fallback_.get()),
+        service_(KeyStore(), metrics_, fallback_.get()),
         modes_(service_, ModesFile(config_)),
         rate_limits_(MakeRateLimits()),
         answers_({.bytes = config_.idempotency.mebibytes << 20U,
@@ -74,6 +78,7 @@ class Daemon {
     snapshots_.AddMetrics(registry_);
     if (redis_) {
       registry_.Add(redis_->metrics());
+      registry_.Add(leases_->metrics());
       registry_.AddGauge("sluice_redis_nodes", "Nodes that share this Redis, as last counted.",
                          [this] { return static_cast<double>(redis_->nodes().load()); });
     }
@@ -127,8 +132,10 @@ class Daemon {
       return opened;
     }
     if (redis_) {
-      server_.EachLoop(
-          [this](net::EventLoop& loop) { redis_loops_.push_back(redis_->Attach(loop)); });
+      server_.EachLoop([this](net::EventLoop& loop) {
+        redis_loops_.push_back(redis_->Attach(loop));
+        lease_loops_.push_back(leases_->Attach(&loop));
+      });
     }
     server_.Start();
     snapshots_.Start();
@@ -151,15 +158,19 @@ class Daemon {
   }
 
  private:
+  // What decides: the table, or leases of what is in Redis.
+  [[nodiscard]] store::KeyStore& KeyStore() {
+    return leases_ ? static_cast<store::KeyStore&>(*leases_) : *table_.store;
+  }
+
   [[nodiscard]] std::unique_ptr<envoy::RateLimitService> MakeRateLimits() {
     if (!config_.envoy) {
       return nullptr;
     }
     envoy::Settings settings = config_.envoy->settings;
     settings.old_counter_names = redis_ != nullptr && settings.compatible;
-    return std::make_unique<envoy::RateLimitService>(
-        redis_ ? static_cast<store::KeyStore&>(*redis_) : *table_.store, clock_,
-        rate_limit_metrics_, std::move(settings), fallback_.get());
+    return std::make_unique<envoy::RateLimitService>(KeyStore(), clock_, rate_limit_metrics_,
+                                                     std::move(settings), fallback_.get());
   }
 
   void SetHealth() {
@@ -208,7 +219,7 @@ class Daemon {
 
   void CheckDrained() {
     constexpr auto kEvery = std::chrono::milliseconds(10);
-    if (server_.drained()) {
+    if (server_.drained() && GaveBack()) {
       spdlog::info("drained: every request was answered");
       control_.Stop();
     } else if (std::chrono::steady_clock::now() >= drain_until_) {
@@ -217,6 +228,22 @@ class Daemon {
     } else {
       control_.ArmAfter(drain_check_, kEvery, net::TimerPrecision::kExact);
     }
+  }
+
+  // Whether no borrowed unit is left here, for others to use; or it was tried for long enough.
+  [[nodiscard]] bool GaveBack() {
+    constexpr auto kLongest = std::chrono::milliseconds(500);
+    if (leases_ == nullptr || leases_->idle()) {
+      return true;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (give_back_until_ == net::SteadyTime{}) {
+      give_back_until_ = now + kLongest;
+      for (const auto& loop : lease_loops_) {
+        loop->Drain();
+      }
+    }
+    return now >= give_back_until_;
   }
 
   const net::SystemdNotify systemd_ = net::SystemdNotify::FromEnvironment();
@@ -230,7 +257,8 @@ class Daemon {
   net::EventLoop control_;
   OpenedTable table_;
   SnapshotKeeper snapshots_;
-  std::unique_ptr<redis::RedisStore> redis_;  // nullptr: the table is the store.
+  std::unique_ptr<redis::RedisStore> redis_;   // nullptr: the table is the store.
+  std::unique_ptr<lease::LeaseStore> leases_;  // Over redis_, if that is there.
   std::unique_ptr<service::Fallback> fallback_;
   service::LimiterService service_;
   ModeKeeper modes_;
@@ -241,10 +269,13 @@ class Daemon {
   std::unique_ptr<Credentials> credentials_;
   frontend::http::AnswerMemory answers_;
   Server server_;
+  // Redis's answers go through leases: the latter stay for longer.
+  std::vector<std::unique_ptr<lease::LeaseStore::Attachment>> lease_loops_;
   std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_loops_;
   net::SignalSet signals_;
   net::Timer drain_check_;
   net::SteadyTime drain_until_{};
+  net::SteadyTime give_back_until_{};
   bool stopping_ = false;
 };
 

@@ -16,9 +16,10 @@ using rules::Reporter;
 using rules::YamlNode;
 
 constexpr std::array<std::string_view, 1> kStoreFields{"redis"};
-constexpr std::array<std::string_view, 9> kRedisFields{"password", "address",  "sentinel",
-                                                       "cluster",  "username", "password_file",
-                                                       "tls",      "database", "timeout"};
+constexpr std::array<std::string_view, 10> kRedisFields{
+    "password",      "address", "sentinel", "cluster", "username",
+    "password_file", "tls",     "database", "timeout", "lease"};
+constexpr std::array<std::string_view, 1> kLeaseFields{"keys"};
 constexpr std::array<std::string_view, 4> kSentinelFields{"primary", "addresses", "username",
                                                           "password_file"};
 constexpr std::array<std::string_view, 4> kTlsFields{"ca", "cert", "key", "server_name"};
@@ -26,6 +27,7 @@ constexpr std::array<std::string_view, 4> kTlsFields{"ca", "cert", "key", "serve
 constexpr std::string_view kRedisPort = "6379";
 constexpr std::string_view kSentinelPort = "26379";
 constexpr std::string_view kExample = "store: {redis: {address: redis.example:6379}}";
+constexpr Units kMostLeaseKeys = 10'000'000;
 constexpr Duration kLongestTimeout = std::chrono::seconds(10);
 
 void ReadAddress(const YamlNode& node, std::string_view default_port, Reporter& report,
@@ -140,6 +142,11 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
               } else if (field == "database") {
                 database = &value;
                 ReadCount(value, field, 0, 1'000'000, report, redis.database);
+              } else if (field == "lease") {
+                EachField(value, field, kLeaseFields, report,
+                          [&](std::string_view keys, const YamlNode& count) {
+                            ReadCount(count, keys, 0, kMostLeaseKeys, report, redis.lease_keys);
+                          });
               } else if (const auto timeout = rules::ReadDuration(value, field, report)) {
                 redis.timeout = *timeout;
                 if (*timeout < std::chrono::milliseconds(1) || *timeout > kLongestTimeout) {

@@ -13,6 +13,7 @@
 #include "core/ban.h"
 #include "core/key.h"
 #include "core/quota.h"
+#include "core/sync.h"
 
 namespace sluice::rules {
 
@@ -44,6 +45,7 @@ struct Rule {
   Action action = Action::kLimit;  // Else it has no key, and its quota says nothing.
   OnMissing on_missing = OnMissing::kSkip;
   OnStoreError on_store_error = OnStoreError::kAllow;
+  core::Sync sync = core::Sync::kExact;
   bool has_own_cost = false;                            // Whatever the call's is.
   std::string cost_attribute;                           // Whose value is the cost; "" if none is.
   Duration reservation_ttl = std::chrono::minutes(10);  // How long a reservation may be settled.

@@ -16,12 +16,15 @@ namespace sluice::rules {
 
 namespace {
 
-constexpr std::array<std::string_view, 28> kFields{
-    "id",           "key_pattern", "algorithm",  "limit",          "rate",     "burst",
-    "window",       "unit",        "time_zone",  "anchor",         "segments", "strict",
-    "shape",        "hold_ttl",    "reserve",    "cost",           "plans",    "overrides",
-    "match",        "mode",        "on_missing", "replaces",       "formerly", "on_store_error",
-    "retry_jitter", "ban",         "action",     "reservation_ttl"};
+constexpr std::array<std::string_view, 29> kFields{
+    "id",           "key_pattern", "algorithm", "limit",
+    "rate",         "burst",       "window",    "unit",
+    "time_zone",    "anchor",      "segments",  "strict",
+    "shape",        "hold_ttl",    "reserve",   "cost",
+    "plans",        "overrides",   "match",     "mode",
+    "on_missing",   "replaces",    "formerly",  "on_store_error",
+    "retry_jitter", "ban",         "action",    "reservation_ttl",
+    "sync"};
 // Of a rule that counts nothing: its action says it all.
 constexpr std::array<std::string_view, 5> kActionFields{"id", "action", "match", "mode",
                                                         "replaces"};
@@ -57,6 +60,7 @@ class RuleReader {
     if (const auto quota = quotas_.ReadRule(fields_); quota.has_value()) {
       draft_.rule.quota = *quota;
     }
+    ReadSync();
     draft_.compiled.reserves = quotas_.reserves();
     if (!draft_.compiled.reserves.empty()) {
       draft_.compiled.priority = attributes_.Intern("priority");
@@ -225,6 +229,27 @@ class RuleReader {
     }
     if (const YamlNode* node = fields_.Get("retry_jitter"); node != nullptr) {
       draft_.rule.retry_jitter = ReadDuration(*node, "retry_jitter", report_).value_or(Duration(0));
+    }
+  }
+
+  // After the quota, of which not every one can be lent.
+  void ReadSync() {
+    const YamlNode* node = fields_.Get("sync");
+    if (node == nullptr) {
+      return;
+    }
+    const auto sync = rules::ReadSync(*node, report_);
+    if (!sync.has_value()) {
+      return;
+    }
+    draft_.rule.sync = *sync;
+    if (const auto fault = core::FaultOf(*sync, draft_.rule.quota)) {
+      report_.Fail(*node, *fault);
+    } else if (*sync == core::Sync::kLocal && draft_.rule.ban.has_value()) {
+      report_.Fail(
+          *node,
+          "sync: local does not go with ban, for a ban is every node's: write sync: exact, "
+          "or leave ban out");
     }
   }
 

@@ -158,6 +158,14 @@ std::optional<std::size_t> ReadWord(const YamlNode& node, std::string_view field
   return std::nullopt;
 }
 
+std::optional<core::Sync> ReadSync(const YamlNode& node, Reporter& report) {
+  using core::Sync;
+  constexpr std::array kSyncs{Sync::kExact, Sync::kLease, Sync::kLocal};
+  const std::array words{core::NameOf(kSyncs[0]), core::NameOf(kSyncs[1]), core::NameOf(kSyncs[2])};
+  const auto word = ReadWord(node, "sync", words, report);
+  return word.has_value() ? std::optional(kSyncs[*word]) : std::nullopt;
+}
+
 std::optional<std::string> ReadId(const YamlNode& node, std::string_view field, Reporter& report) {
   constexpr std::size_t kLongestId = 64;
   const auto fits = [](char c) {

@@ -8,6 +8,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "core/sync.h"
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
 
@@ -38,6 +39,9 @@ namespace sluice::rules {
 // [A-Za-z0-9._-]{1,64}
 [[nodiscard]] std::optional<std::string> ReadId(const YamlNode& node, std::string_view field,
                                                 Reporter& report);
+
+// exact, lease or local.
+[[nodiscard]] std::optional<core::Sync> ReadSync(const YamlNode& node, Reporter& report);
 
 // What an attribute may be called: 1 to 128 printable ASCII characters but blank, braces,
 // quotes. `where` is the node that a complaint points at.

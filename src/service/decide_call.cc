@@ -87,7 +87,8 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fall
          .cost = applied.cost,
          .shadow = applied.shadow,
          .want_receipt = want_receipts && applied.quota.algorithm != core::Algorithm::kConcurrency,
-         .ban = applied.rule->ban.has_value() ? &*applied.rule->ban : nullptr});
+         .ban = applied.rule->ban.has_value() ? &*applied.rule->ban : nullptr,
+         .sync = applied.rule->sync});
   }
   if (checks_.size() > store::kMaxChecksPerCall) {
     verdict.allowed = false;

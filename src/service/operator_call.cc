@@ -90,6 +90,7 @@ void LimiterService::Refund(OperatorCall& call) {
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
     refund.quota = applied.quota;
     refund.units = units;
+    refund.sync = applied.rule->sync;
     if (fallback_ != nullptr) {
       fallback_->Forget(refund.key, refund.quota);
     }
@@ -105,6 +106,7 @@ void LimiterService::Reset(OperatorCall& call) {
     reset.key = {
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
     reset.quota = applied.quota;
+    reset.sync = applied.rule->sync;
     if (fallback_ != nullptr) {
       fallback_->Reset(reset.key, reset.quota);
     }

@@ -77,6 +77,7 @@ void LimiterService::SettleAll(SettleCall& call, bool refund) {
     asked.quota.rate = charge.rate;
     asked.receipt = charge.receipt;
     asked.charged = charge.units;
+    asked.sync = rule->sync;
     if (!refund) {
       asked.units = rule->cost_attribute.empty()
                         ? call.cost

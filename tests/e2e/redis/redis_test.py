@@ -27,6 +27,10 @@ rules:
      on_store_error: local}
   - {id: abuse, match: {for: abuse}, key_pattern: "user:{user_id}", algorithm: gcra, rate: 1, window: 1h,
      ban: {after: 2, within: 1h, for: 15m}}
+  - {id: lent, match: {for: lent}, key_pattern: "user:{user_id}", algorithm: fixed_window, limit: 1000, window: 1d,
+     sync: lease}
+  - {id: own, match: {for: own}, key_pattern: "user:{user_id}", algorithm: fixed_window, limit: 5, window: 1d,
+     sync: local}
 """
 
 
@@ -114,6 +118,44 @@ class RedisTest(unittest.TestCase):
         self.assertEqual(answers.count(429), 140)
         until(lambda: nodes[0].metric("sluice_redis_nodes") is not None)
         self.assertEqual(int(self.redis.run("zcard", "sl1:{nodes}:nodes")), 3)
+
+    def test_two_nodes_that_borrow_admit_exactly_one_limit_and_seldom_ask(self):
+        self.redis = Redis(self.root)
+        nodes = [self.node(), self.node()]
+        for node in nodes:
+            until(node.up)
+        answered = "sluice_redis_calls_total{result=\"answered\"}"
+        before = sum(node.metric(answered) for node in nodes)
+        asked = admitted = denied_in_a_row = 0
+        # What one loop holds to the end is served there: all are asked until none serves any more.
+        while denied_in_a_row < 100 and asked < 5000:
+            status = nodes[asked % 2].check("lent")[0]
+            asked += 1
+            admitted += status == 200
+            denied_in_a_row = 0 if status == 200 else denied_in_a_row + 1
+        self.assertEqual(admitted, 1000)
+        calls = sum(node.metric(answered) for node in nodes) - before
+        self.assertLess(calls, asked / 3)
+
+    def test_a_node_that_ends_gives_back_what_it_borrowed(self):
+        self.redis = Redis(self.root)
+        one, other = self.node(), self.node()
+        until(one.up)
+        until(other.up)
+        for _ in range(100):
+            self.assertEqual(one.check("lent")[0], 200)
+        self.assertGreater(one.metric("sluice_leases_held"), 0)
+        one.end()
+        self.assertEqual(other.check("lent", cost=900)[0], 200)
+        self.assertEqual(other.check("lent")[0], 429)
+
+    def test_a_local_rule_is_each_nodes_own(self):
+        self.redis = Redis(self.root)
+        nodes = [self.node(), self.node()]
+        for node in nodes:
+            until(node.up)
+            self.assertEqual([node.check("own")[0] for _ in range(6)], [200] * 5 + [429])
+        self.assertEqual(self.redis.run("--scan", "--pattern", "*own*"), "")
 
     def test_policies_hold_while_redis_is_away_and_end_when_it_is_back(self):
         self.redis = Redis(self.root)

@@ -82,6 +82,8 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"replaces: [r]", "r.yaml:7:16: ", "is this very rule"},
       {"replaces: [x]", "r.yaml:7:16: ", "there is no rule x"},
       {"replaces: x", "r.yaml:7:15: ", "must be a list"},
+      {"sync: async", "r.yaml:7:11: ", "write exact, lease or local"},
+      {"sync: local\n    ban: {after: 2, within: 1s, for: 1s}", "r.yaml:7:11: ", "leave ban out"},
       {"retry_jitter: 5", "r.yaml:7:19: ", "write 5s for seconds"},
       {"plans: {}", "r.yaml:7:12: ", "plans must be a list"},
       {"plans: [{limit: 3}]", "r.yaml:7:13: ", "match is missing"},
@@ -138,6 +140,25 @@ TEST(RuleErrorsTest, ARateWithoutWindowIsNamedAtTheRate) {
               ElementsAre("r.yaml:4:5: limit without window: 100 per what? Add window: 1m"));
   EXPECT_THAT(BuildRule({"limit: 100", "algorithm: concurrency"}).errors(),
               ElementsAre(HasSubstr("hold_ttl is missing")));
+}
+
+TEST(RuleErrorsTest, WhatCannotBeLentSaysSo) {
+  const auto error_of = [](std::vector<std::string> lines) {
+    lines.emplace_back("sync: lease");
+    return BuildRule(lines).errors();
+  };
+  EXPECT_THAT(error_of({"algorithm: concurrency", "limit: 5", "hold_ttl: 5s"}),
+              ElementsAre(HasSubstr("r.yaml:7:11: sync: lease does not go with concurrency")));
+  EXPECT_THAT(error_of({"algorithm: sliding_window_log", "limit: 5", "window: 1m"}),
+              ElementsAre(HasSubstr("or algorithm: sliding_window")));
+  EXPECT_THAT(
+      error_of({"algorithm: leaky_bucket", "rate: 5", "burst: 5", "window: 1m", "shape: true"}),
+      ElementsAre(HasSubstr("does not go with shape: true")));
+  for (const char* const algorithm : {"fixed_window", "sliding_window", "sliding_window_counter"}) {
+    EXPECT_THAT(error_of({std::string("algorithm: ") + algorithm, "limit: 5", "window: 1m"}),
+                ElementsAre());
+  }
+  EXPECT_THAT(error_of({"algorithm: gcra", "rate: 5", "window: 1m"}), ElementsAre());
 }
 
 TEST(RuleErrorsTest, WindowsAreJudged) {
