@@ -12,13 +12,14 @@ namespace sluice::envoy {
 namespace {
 
 constexpr std::string_view kMetadata = "metadata";
-constexpr std::array<std::string_view, 23> kKeys{
+constexpr std::array<std::string_view, 24> kKeys{
     // Those of envoyproxy/ratelimit.
     "domain", "key", "value", "descriptors", "rate_limit", "unit", "requests_per_unit", "unlimited",
     "shadow_mode", "name", "replaces", "detailed_metric", "value_to_metric", "share_threshold",
     "quota_mode", kMetadata,
     // Ours.
-    "algorithm", "burst", "period", "on_store_error", "rate_limits", "value_regex", "value_cidr"};
+    "algorithm", "burst", "period", "on_store_error", "sync", "rate_limits", "value_regex",
+    "value_cidr"};
 
 void CheckItems(const YamlNode& list, Reporter& report) {
   for (const YamlNode* item : list.items) {

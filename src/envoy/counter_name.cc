@@ -9,7 +9,9 @@ namespace sluice::envoy {
 void AppendCounterName(std::string& out, const Settings& settings, std::string_view domain,
                        std::span<const wire::RlsEntry> entries, const Match& match,
                        const Limit& limit) {
-  if (!settings.old_counter_names || limit.quota.algorithm != core::Algorithm::kTally) {
+  // A limit that each node counts for itself is in no Redis, and of a table's length.
+  if (!settings.old_counter_names || limit.quota.algorithm != core::Algorithm::kTally ||
+      limit.sync == core::Sync::kLocal) {
     AppendCounterText(out, domain, entries, match.shared);
     return;
   }

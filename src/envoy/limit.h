@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/quota.h"
+#include "core/sync.h"
 #include "envoy/stat_name.h"
 #include "envoy/unit.h"
 #include "telemetry/counter.h"
@@ -52,6 +53,7 @@ struct Limit {
   bool quota_mode = false;
   bool detailed_metric = false;
   OnStoreError on_store_error = OnStoreError::kFail;
+  core::Sync sync = core::Sync::kExact;
   wire::StructValue metadata;  // An object, or null if there is none.
   Counters counters;
 };

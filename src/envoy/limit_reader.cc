@@ -32,6 +32,7 @@ struct Fields {
   const YamlNode* burst_node = nullptr;
   std::optional<Algorithm> algorithm;
   std::optional<Duration> period;
+  const YamlNode* sync_node = nullptr;
 };
 
 void ReadReplaces(const YamlNode& node, Reporter& report, Limit& limit) {
@@ -73,6 +74,9 @@ Fields ReadFields(const YamlNode& node, Reporter& report, Limit& limit) {
     } else if (field == "on_store_error") {
       limit.on_store_error = static_cast<OnStoreError>(
           rules::ReadWord(*value, field, kOnStoreError, report).value_or(0));
+    } else if (field == "sync") {
+      limit.sync = rules::ReadSync(*value, report).value_or(core::Sync::kExact);
+      fields.sync_node = value;
     }
   }
   return fields;
@@ -126,6 +130,8 @@ void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Lim
                 "leave burst out");
   } else if (const auto fault = core::FaultOf(limit.quota)) {
     report.Fail(node, *fault);
+  } else if (const auto unlendable = core::FaultOf(limit.sync, limit.quota)) {
+    report.Fail(*fields.sync_node, *unlendable);
   } else if (unit) {
     limit.requests_per_unit = fields.requests_per_unit;
     limit.unit = *unit;

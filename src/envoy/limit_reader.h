@@ -16,7 +16,7 @@ namespace sluice::envoy {
 //
 // Beside the fields of envoyproxy/ratelimit it takes ours: `period: 30s` instead of a unit,
 // `algorithm` and `burst` for a limit that is judged by one of our algorithms (docs/semantics.md),
-// `on_store_error: fail | allow | deny | local`.
+// `on_store_error: fail | allow | deny | local`, `sync: exact | lease | local`.
 [[nodiscard]] std::unique_ptr<Limit> ReadLimit(const rules::YamlNode& node, const std::string& path,
                                                rules::Reporter& report);
 

@@ -141,6 +141,7 @@ void RateLimitCall::MakeChecks() {
       back.key = {.rule = kEnvoyRule, .formerly = {}, .parts = {&back.part, 1}};
       back.quota = quota;
       back.units = part.hits;
+      back.sync = part.limit->sync;
       back.deadline = deadline;
     } else if (quota.algorithm == core::Algorithm::kTally &&
                service_->over_limit_.Has(text, WindowNow(quota))) {
@@ -154,7 +155,8 @@ void RateLimitCall::MakeChecks() {
         {.key = {.rule = kEnvoyRule, .formerly = {}, .parts = {&key_parts_.back(), 1}},
          .quota = quota,
          .cost = Cost{part.is_negative ? 0 : part.hits},
-         .shadow = !settings.compatible && part.limit->shadow_mode});
+         .shadow = !settings.compatible && part.limit->shadow_mode,
+         .sync = part.limit->sync});
   }
   if (checks_.size() > store::kMaxChecksPerCall) {
     Fail(Failure::kTooMany, "more than 64 limits in one request");

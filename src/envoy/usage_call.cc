@@ -67,11 +67,13 @@ void UsageCall::Add(std::size_t descriptor, const Limit& limit, const Match& mat
   of_limit.part = {.attribute = "counter", .value = of_limit.counter};
   of_limit.key = {.rule = kEnvoyRule, .formerly = {}, .parts = {&of_limit.part, 1}};
   of_limit.quota = service_->QuotaOf(limit);
+  of_limit.sync = limit.sync;
 }
 
 void UsageCall::AskPeek() {
   for (const Reset& of_limit : resets_) {
-    checks_.push_back({.key = of_limit.key, .quota = of_limit.quota, .cost = Cost{1}});
+    checks_.push_back(
+        {.key = of_limit.key, .quota = of_limit.quota, .cost = Cost{1}, .sync = of_limit.sync});
   }
   answers_.resize(checks_.size());
   peek_.checks = checks_;

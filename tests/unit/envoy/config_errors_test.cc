@@ -120,6 +120,10 @@ TEST(ConfigErrorsTest, OurOwnFieldsAreCheckedToo) {
   EXPECT_THAT(ErrorsOf(WithLimit("period: 1500ms, algorithm: gcra, requests_per_unit: 1")),
               ElementsAre());
   EXPECT_THAT(ErrorsOf(WithLimit("unit: day, on_store_error: pass")), testing::SizeIs(1));
+  EXPECT_THAT(ErrorsOf(WithLimit("unit: day, requests_per_unit: 9, sync: lease")),
+              testing::ElementsAre(testing::HasSubstr("as in algorithm: fixed_window")));
+  EXPECT_THAT(ErrorsOf(WithLimit("unit: day, requests_per_unit: 9, algorithm: gcra, sync: later")),
+              testing::ElementsAre(testing::HasSubstr("write exact, lease or local")));
   EXPECT_THAT(ErrorsOf(WithLimit("period: soon, requests_per_unit: 1")),
               testing::Contains(testing::HasSubstr("period")));
 }

@@ -178,9 +178,9 @@ TEST(ConfigTest, OneLineMakesABucketOfAFixedWindow) {
 domain: d
 descriptors:
   - key: k
-    rate_limit: {unit: minute, requests_per_unit: 60, algorithm: token_bucket, burst: 90}
+    rate_limit: {unit: minute, requests_per_unit: 60, algorithm: token_bucket, burst: 90, sync: lease}
   - key: p
-    rate_limit: {period: 30s, requests_per_unit: 10, on_store_error: deny}
+    rate_limit: {period: 30s, requests_per_unit: 10, on_store_error: deny, sync: local}
 )");
   const Limit& bucket = *read->Find("d")->Find("k", "").node->limits.at(0);
   EXPECT_EQ(bucket.quota.algorithm, core::Algorithm::kTokenBucket);
@@ -191,6 +191,8 @@ descriptors:
   EXPECT_EQ(period.requests_per_unit, 20U);
   EXPECT_EQ(period.unit, Unit::kMinute);
   EXPECT_EQ(period.on_store_error, OnStoreError::kDeny);
+  EXPECT_EQ(bucket.sync, core::Sync::kLease);
+  EXPECT_EQ(period.sync, core::Sync::kLocal);
 }
 
 }  // namespace
