@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What a check costs with Redis as the store: a redis-server on a free port, asked by one loop of a
 # node (bench/redis_load.cc) with 1, 16 and 64 checks in flight, by algorithm, and for a rule with a
-# ban; then the bare script of one check by redis-benchmark, and what a naive client does instead, a
-# GET and a SET. Last, the memory that a key takes. CPU times are those to trust: /proc/PID/stat of
-# the server, getrusage of the node.
+# ban; then sync: exact beside sync: lease (bench/lease_load.cc); then the bare script of one check by
+# redis-benchmark, and what a naive client does instead, a GET and a SET. Last, the memory that a key
+# takes. CPU times are those to trust: /proc/PID/stat of the server, getrusage of the node.
 #
 #   SLUICE=build/release/bin/sluice bench/redis.sh     SECONDS_EACH=3 KEYS=100000 CALLS=100000
 set -euo pipefail
@@ -29,6 +29,8 @@ done
 
 echo "one loop, $keys keys, $seconds s each; CPU per check"
 "$bin/redis_load" "127.0.0.1:$port" "$redis_pid" "$seconds" "$keys"
+echo "two tiers: batches of 32 checks, 1,000 keys, a million a minute each"
+"$bin/lease_load" "127.0.0.1:$port" "$redis_pid" "$seconds" 1000
 
 cpu() { awk '{ print $14 + $15 }' "/proc/$redis_pid/stat"; }
 
