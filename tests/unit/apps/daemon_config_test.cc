@@ -103,6 +103,8 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"store: {redis: {address: a, timeout: 0ms}}", ":1:38: timeout must be 1ms to 10s"},
       {"store: {redis: {address: a, timeout: 1m}}", "timeout must be 1ms to 10s"},
       {"store: {redis: {address: a, database: x}}", ":1:39: database is x"},
+      {"store: {redis: {address: a, lease: {keys: -1}}}", "keys must be 0 to 10000000"},
+      {"store: {redis: {address: a, lease: {chunk: 1}}}", "unknown field chunk"},
       {"store: {redis: {address: a, username: u}}", "has a username and no password_file"},
       {"store: {redis: {address: a, password: p}}", "write password_file: FILE"},
       {"store: {redis: {address: a, password_file: /nowhere}}", ":1:44: /nowhere: cannot be read"},
@@ -232,6 +234,7 @@ TEST(DaemonConfigTest, ReadsWhereRedisIs) {
   EXPECT_EQ(config.redis->timeout, std::chrono::milliseconds(25));
   ASSERT_TRUE(config.redis->tls);
   EXPECT_EQ(config.redis->tls->server_name, "other");
+  EXPECT_EQ(Read("store: {redis: {address: a, lease: {keys: 7}}}").redis->lease_keys, 7U);
   EXPECT_EQ(Read("store: {redis: {address: 'unix:/run/redis.sock'}}").redis->timeout,
             std::chrono::milliseconds(10));
 }
