@@ -9,8 +9,8 @@ namespace sluice::lease {
 
 namespace {
 
-constexpr double kShareWeight =
-    4;  // What a share was before counts as much as that part of a limit.
+// What a share was before counts as much as that part of a limit.
+constexpr double kShareWeight = 4;
 
 double Seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();

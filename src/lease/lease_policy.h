@@ -27,11 +27,12 @@
 // - Where a node's share is a handful of units, each is asked for: a chunk would be all of it.
 // - Units that lie idle are given back after some eight times the usual gap between requests, if
 //   the quota is short; if there is plenty, they may lie for a quarter of the window.
-// - A denial is remembered for an eighth of what is left of the window, for others may give back.
+// - A denial is remembered for a quarter of what is left of the window, for others may give back.
 //   Without that, a key that is denied is asked about as often as it comes.
 // - A bucket, or a window that slides, has no end at which everything held is void. There a node
-//   may hold an eighth of the quota divided by all who borrow, so that at most that eighth passes
-//   on top of what the algorithm promises for any span of time.
+//   may hold an eighth of the quota divided by all who borrow, so that at most that eighth, and
+//   as much that is on its way back, passes on top of what the algorithm promises for any span of
+//   time.
 //
 // Sources: P. O'Neil, "The escrow transactional method", 1986, and D. Barbara and H. Garcia-Molina,
 // "The demarcation protocol", 1992, for units that are debited before they are used; Doorman

@@ -21,8 +21,7 @@ class EventLoop;
 namespace sluice::lease {
 
 struct LeaseSettings {
-  std::size_t keys =
-      100'000;  // Of which one loop may hold units, about 700 bytes each while it does.
+  std::size_t keys = 100'000;  // That one loop may know, some 700 bytes each.
 };
 
 // Two tiers: what a shared store knows, and what this node decides without asking it. By each
@@ -41,9 +40,10 @@ struct LeaseSettings {
 //
 // Of fixed windows no more than the limit passes, over all nodes, however calls are delayed or lost
 // (grants.cc says why). Of all others no more than the algorithm promises for any span of time,
-// plus what is held, an eighth of the limit; a node that counts others wrongly holds more or less
-// of it. What nodes hold is not used if they die, and denied to others until the window ends or the
-// bucket refills. A key that is made fresh (Reset) may pass what other nodes hold of it too.
+// plus what is held, an eighth of the limit, and as much on its way back; a node that counts others
+// wrongly holds more or less of it. What nodes hold is not used if they die, and denied to others
+// until the window ends or the bucket refills. A key that is made fresh (Reset) may pass what other
+// nodes hold of it too.
 //
 // Answers by what is held: `limit` and `reset_after` are those that the shared store told last, and
 // `remaining` what it said was left then, and what is held now.

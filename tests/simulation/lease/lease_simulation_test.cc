@@ -75,8 +75,7 @@ TEST(LeaseSimulation, ABucketAdmitsNoMoreThanIsLentAboveItsPromise) {
   }
 }
 
-// What was lent is not more than twice an eighth, beside twice the limit that the algorithms
-// promise of any window.
+// With numbers that make sense; what these algorithms admit has no plain oracle.
 TEST(LeaseSimulation, SlidingWindowsAnswerEverybody) {
   for (std::uint64_t seed = 1; seed <= Seeds(); ++seed) {
     const Fleet::Plan plan = DrawPlan(seed, seed % 2 == 0 ? core::Algorithm::kSlidingWindow
