@@ -79,8 +79,8 @@ double Borrower::Jitter() {
 }
 
 void Borrower::ToldTime(WallInstant at, NodeTime sent, NodeTime now) {
-  constexpr double kShortest_s = 10e-6;
-  round_trip_s_ += (std::max(InSeconds(now - sent), kShortest_s) - round_trip_s_) / 8;
+  constexpr double kShortestSeconds = 10e-6;
+  round_trip_s_ += (std::max(InSeconds(now - sent), kShortestSeconds) - round_trip_s_) / 8;
   // As if it had been said just now: so waiting times are told too long by the way back, not short.
   store_ahead_ = at.time_since_epoch() - now;
 }

@@ -143,7 +143,7 @@ Standing LeaseEntry::StandingAt(NodeTime now, double first_share, double round_t
 }
 
 Duration SpanOf(const core::Quota& quota) {
-  constexpr double kLongest_s = 30.0 * 24 * 3600;
+  constexpr double kLongestSeconds = 30.0 * 24 * 3600;
   double seconds = Seconds(quota.window);
   if (quota.calendar != nullptr) {
     seconds = 24 * 3600;
@@ -152,7 +152,7 @@ Duration SpanOf(const core::Quota& quota) {
         static_cast<double>(quota.limit) / static_cast<double>(std::max<Units>(quota.rate, 1));
   }
   return std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(std::clamp(seconds, 0.001, kLongest_s)));
+      std::chrono::duration<double>(std::clamp(seconds, 0.001, kLongestSeconds)));
 }
 
 }  // namespace sluice::lease

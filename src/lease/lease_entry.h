@@ -122,8 +122,8 @@ struct LeaseEntry {
   [[nodiscard]] bool HoldsAny() const { return grants[0].left > 0 || grants[1].left > 0; }
   // Takes `cost` from one grant that has it: which; 0 if none has.
   [[nodiscard]] std::uint32_t Take(Units cost, NodeTime now);
-  // Back into that grant, if it is still here and of use.
-  void Return(std::uint32_t grant, Units cost, NodeTime now);
+  // Back into the grant of that number, if it is still here and of use.
+  void Return(std::uint32_t number, Units cost, NodeTime now);
 
   // Whether the denial answers a check of this cost.
   [[nodiscard]] bool DenialHolds(Units cost, NodeTime now) const {

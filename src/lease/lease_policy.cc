@@ -8,15 +8,15 @@ namespace sluice::lease {
 
 namespace {
 
-constexpr double kPartOfRest = 0.75;    // Of its share of what is left: what a book takes at once.
-constexpr double kLeastPart = 0.025;    // Of its share of the limit: less is not worth a call.
-constexpr double kSmallShare = 10;      // Units: below, each is asked for.
-constexpr double kScarceRest = 2;       // Units of its share of the rest: the same.
-constexpr double kPartLent = 0.125;     // Of a quota without a window: what all may hold.
-constexpr Units kSmallMostHeld = 4;     // Of such a quota: below, each is asked for.
-constexpr Units kPaidBackChunk = 20;    // Of a bucket that is nearly empty: what to take.
-constexpr double kLongestUse_s = 60;    // A grant covers no more than so much.
-constexpr double kRoundTripsOfUse = 8;  // A grant that could be used for less is none.
+constexpr double kPartOfRest = 0.75;  // Of its share of what is left: what a book takes at once.
+constexpr double kLeastPart = 0.025;  // Of its share of the limit: less is not worth a call.
+constexpr double kSmallShare = 10;    // Units: below, each is asked for.
+constexpr double kScarceRest = 2;     // Units of its share of the rest: the same.
+constexpr double kPartLent = 0.125;   // Of a quota without a window: what all may hold.
+constexpr Units kSmallMostHeld = 4;   // Of such a quota: below, each is asked for.
+constexpr Units kPaidBackChunk = 20;  // Of a bucket that is nearly empty: what to take.
+constexpr double kLongestUseSeconds = 60;  // A grant covers no more than so much.
+constexpr double kRoundTripsOfUse = 8;     // A grant that could be used for less is none.
 constexpr double kGapsOfIdleness = 8;
 constexpr Duration kLongestDenial = std::chrono::seconds(30);
 
@@ -50,7 +50,7 @@ Units GrantOf(const Standing& standing) {
       standing.usable_s < kRoundTripsOfUse * standing.round_trip_s) {
     return 0;
   }
-  const double expected = standing.rate * std::min(standing.usable_s, kLongestUse_s);
+  const double expected = standing.rate * std::min(standing.usable_s, kLongestUseSeconds);
   double grant = std::min(expected + std::sqrt(expected), 2.0 * static_cast<double>(standing.seen));
   if (standing.is_window) {
     grant = std::min(grant, kPartOfRest * ShareOfRest(standing));
@@ -76,14 +76,14 @@ Units RefillPoint(double rate, double round_trip_s) {
 }
 
 Duration IdleTime(const Standing& standing) {
-  constexpr double kShortest_s = 0.01;
-  const double longest = std::min(standing.span_s / 4, kLongestUse_s);
+  constexpr double kShortestSeconds = 0.01;
+  const double longest = std::min(standing.span_s / 4, kLongestUseSeconds);
   const double demand = standing.rate / std::max(standing.share, 1e-6) * standing.usable_s;
   const bool is_short = static_cast<double>(standing.remaining) < 1.5 * demand;
   if (!is_short || standing.rate <= 0) {
     return FromSeconds(longest);
   }
-  return FromSeconds(std::min(longest, std::max({kShortest_s, 10 * standing.round_trip_s,
+  return FromSeconds(std::min(longest, std::max({kShortestSeconds, 10 * standing.round_trip_s,
                                                  kGapsOfIdleness / standing.rate})));
 }
 

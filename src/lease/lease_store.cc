@@ -74,7 +74,7 @@ void LeaseStore::Attachment::Tick() {
 }
 
 void LeaseStore::Attachment::ArmTick() {
-  if (loop_ != nullptr && !tick_->armed() && borrower_->has_work()) {
+  if (tick_.has_value() && !tick_->armed() && borrower_->has_work()) {
     loop_->ArmAfter(*tick_, Borrower::kTick);
   }
 }
