@@ -113,12 +113,12 @@ void Channel::Send(Kind kind, store::StoreCall& call, Time now) {
 
 void Channel::Send(Command command, Time now) {
   const bool may_come = state_ != State::kDown || redial_at_ < command.deadline;
-  if ((open_ && command.call != nullptr) || command.deadline <= now) {
-    Refuse(command);
-  } else if (state_ == State::kUp && in_flight_.size() < settings_.most_in_flight) {
+  const bool is_vain = (open_ && command.call != nullptr) || command.deadline <= now;
+  if (!is_vain && state_ == State::kUp && in_flight_.size() < settings_.most_in_flight) {
     Watch(command.deadline);
     Write(std::move(command));
-  } else if (state_ != State::kUp && may_come && waiting_.size() < settings_.most_waiting) {
+  } else if (!is_vain && state_ != State::kUp && may_come &&
+             waiting_.size() < settings_.most_waiting) {
     Watch(command.deadline);
     waiting_.push_back(std::move(command));
   } else {

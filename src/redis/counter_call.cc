@@ -49,8 +49,9 @@ void AppendExpiry(const CounterCall& call, std::int64_t extra_s, std::string& ou
 bool ReadCount(const wire::RespNode& reply, CounterCall& call) {
   std::int64_t count = reply.integer;
   if (reply.type == wire::RespType::kBulk && call.verb == CounterCall::Verb::kRead) {
-    const char* const end = reply.text.data() + reply.text.size();
-    const auto [at, error] = std::from_chars(reply.text.data(), end, count);
+    const char* const begin = reply.text.data();
+    const char* const end = begin + reply.text.size();
+    const auto [at, error] = std::from_chars(begin, end, count);
     if (error != std::errc() || at != end) {
       return false;
     }

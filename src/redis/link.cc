@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/assert.h"
 #include "net/event_loop.h"
 #include "store/table_core.h"
 
@@ -166,6 +167,7 @@ void Link::ArmWake() {
 }
 
 void Link::StartDial() {
+  SLUICE_ASSERT(target_.has_value());
   channel_.OnDialing();
   opening_ = std::make_unique<Opening>(loop_, settings_.opening, *target_,
                                        [this](Result<std::unique_ptr<net::Transport>> transport) {

@@ -154,8 +154,9 @@ std::optional<Redirection> ReadRedirection(std::string_view error, const net::Di
     return std::nullopt;
   }
   unsigned slot = 0;
-  const auto read = std::from_chars(error.data(), error.data() + space, slot);
-  if (read.ec != std::errc() || read.ptr != error.data() + space || slot >= kClusterSlots) {
+  const char* const begin = error.data();
+  const auto read = std::from_chars(begin, begin + space, slot);
+  if (read.ec != std::errc() || read.ptr != begin + space || slot >= kClusterSlots) {
     return std::nullopt;
   }
   to.slot = static_cast<std::uint16_t>(slot);

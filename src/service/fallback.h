@@ -56,8 +56,8 @@ class Fallback {
   void Unban(const core::KeyView& key, const core::Quota& quota);
   void Forget(const core::KeyView& key, const core::Quota& quota) { denials_.Forget(key, quota); }
   // Whether the hold was one of the local table's, and so is carried out.
-  [[nodiscard]] bool Release(const store::HoldCall& call);
-  [[nodiscard]] bool Renew(const store::HoldCall& call);
+  [[nodiscard]] bool Release(const store::HoldCall& hold);
+  [[nodiscard]] bool Renew(const store::HoldCall& hold);
 
  private:
   [[nodiscard]] static DenialMemory::Time Now() { return std::chrono::steady_clock::now(); }

@@ -16,7 +16,7 @@ namespace {
 
 template <class Item>
 Item ItemAt(std::span<const std::byte> items, std::size_t i) {
-  Item item;
+  Item item{};
   std::memcpy(&item, items.data() + i * sizeof(Item), sizeof(Item));
   return item;
 }

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "base/assert.h"
 #include "base/fault.h"
 
 namespace sluice::store {
@@ -67,6 +68,7 @@ Result<Mapping> Mapping::File(LockedFile file, std::size_t bytes, bool huge_page
 }
 
 Result<void> Mapping::RenameTo(const std::string& path) {
+  SLUICE_ASSERT(file_.has_value());  // Of plain memory nobody asks.
   return file_->RenameTo(path);
 }
 
