@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/fault.h"
+
 namespace sluice::app {
 
 namespace {
@@ -54,7 +56,7 @@ Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
   const json::value parsed = json::parse(body, error);
   const json::object* object = error ? nullptr : parsed.if_object();
   if (object == nullptr || !object->contains("allowed")) {
-    return tl::unexpected(Error{.message = "the server's answer is none of Sluice's: " + body});
+    return Fault("the server's answer is none of Sluice's: " + body);
   }
   AnswerText answer;
   answer.allowed = Truth(*object, "allowed");

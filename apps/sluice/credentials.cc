@@ -12,6 +12,7 @@
 #include <fmt/chrono.h>
 #include <spdlog/spdlog.h>
 
+#include "base/fault.h"
 #include "files.h"
 #include "net/event_loop.h"
 
@@ -89,7 +90,7 @@ Result<std::string> LoadToken(const std::string& path) {
   }
   text->erase(text->find_last_not_of(" \t\r\n") + 1);
   if (const std::string_view fault = FaultOfToken(*text); !fault.empty()) {
-    return tl::unexpected(Error{.message = std::string(fault), .place = {.file = path}});
+    return FileFault(path, std::string(fault));
   }
   return text;
 }

@@ -6,12 +6,14 @@
 #include <memory>
 #include <system_error>
 
+#include "base/fault.h"
+
 namespace sluice::app {
 
 Result<std::string> ReadFile(const std::string& path) {
   constexpr std::size_t kMost = std::size_t{64} << 20;
   const auto fail = [&](std::string why) {
-    return tl::unexpected(Error{.message = "cannot be read: " + std::move(why), .place = {path}});
+    return FileFault(path, "cannot be read: " + std::move(why));
   };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
                                                              &std::fclose);

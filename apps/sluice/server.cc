@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include "base/fault.h"
 #include "net/event_loop.h"
 #include "version.h"
 
@@ -17,9 +18,9 @@ using frontend::http::Role;
 constexpr std::size_t kAdminConnections = 256;
 
 tl::unexpected<Error> WithRemedy(const Error& error) {
-  return tl::unexpected(Error{
-      .message = error.Text() + "\n  end what listens there, or set another address: listeners: "
-                                "[{address: 127.0.0.1:8081}]"});
+  return Fault(error.Text() +
+               "\n  end what listens there, or set another address: listeners: "
+               "[{address: 127.0.0.1:8081}]");
 }
 }  // namespace
 

@@ -3,18 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault.h"
+
 namespace sluice::logs {
 
 Result<LogMerge> LogMerge::Open(const std::vector<std::string>& paths, const LogOptions& options,
                                 const AttributePlan& plan) {
   LogMerge merge;
   if (paths.size() > kMostLogs) {
-    return tl::unexpected(Error{.message = "more than 500 logs: give them in turn, or join them "
-                                           "with cat"});
+    return Fault(
+        "more than 500 logs: give them in turn, or join them "
+        "with cat");
   }
   for (const std::string& path : paths) {
     if (path == "-" && std::ranges::count(paths, path) > 1) {
-      return tl::unexpected(Error{.message = "standard input can be read only once"});
+      return Fault("standard input can be read only once");
     }
     auto stream = LogStream::Open(path, options, plan);
     if (!stream) {

@@ -12,6 +12,7 @@
 #include <date/date.h>
 #include <date/tz.h>
 
+#include "base/fault.h"
 #include "wire/ascii.h"
 
 namespace sluice::logs {
@@ -184,8 +185,8 @@ Result<StampReader> StampReader::In(std::string_view zone) {
   try {
     made->zone = date::locate_zone(std::string(zone));
   } catch (const std::exception&) {
-    return tl::unexpected(Error{.message = "unknown time zone " + std::string(zone) +
-                                           ": write an IANA name such as Europe/Berlin"});
+    return Fault("unknown time zone " + std::string(zone) +
+                 ": write an IANA name such as Europe/Berlin");
   }
   return StampReader(std::move(made));
 }

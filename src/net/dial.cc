@@ -7,6 +7,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "net/event_loop.h"
 #include "net/tcp_transport.h"
 
@@ -114,9 +115,8 @@ class Attempt final : public Dial, public std::enable_shared_from_this<Attempt> 
 };
 
 tl::unexpected<Error> BadTarget(std::string_view text, std::string_view why) {
-  return tl::unexpected(Error{
-      .message = fmt::format(
-          "`{}` {}: write host:port, [::1]:port, or unix:/path for a Unix socket", text, why)});
+  return Fault(fmt::format("`{}` {}: write host:port, [::1]:port, or unix:/path for a Unix socket",
+                           text, why));
 }
 
 }  // namespace

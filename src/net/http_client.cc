@@ -11,6 +11,8 @@
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
+#include "base/fault.h"
+
 namespace sluice::net {
 namespace {
 
@@ -86,8 +88,7 @@ class Exchange {
   }
 
   tl::unexpected<Error> Failed(std::string_view what, std::string_view why) const {
-    return tl::unexpected(Error{
-        .message = fmt::format("cannot {} {}:{}: {}", what, server_.host, server_.port, why)});
+    return Fault(fmt::format("cannot {} {}:{}: {}", what, server_.host, server_.port, why));
   }
   void Fail(std::string_view what, const error_code& error) {
     failure_ = Failed(what, error.message()).value();
@@ -165,8 +166,7 @@ Result<HttpAnswer> CallHttp(const HttpUrl& server, const HttpCall& call) {
   try {
     return Exchange(server, call).Run();
   } catch (const std::exception& problem) {  // Beast throws for a method or target it refuses.
-    return tl::unexpected(Error{
-        .message = fmt::format("cannot call {}:{}: {}", server.host, server.port, problem.what())});
+    return Fault(fmt::format("cannot call {}:{}: {}", server.host, server.port, problem.what()));
   }
 }
 

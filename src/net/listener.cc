@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "net/event_loop.h"
 #include "net/tcp_transport.h"
 
@@ -52,12 +53,11 @@ boost::system::error_code Bind(tcp::acceptor& acceptor, const tcp::endpoint& add
 
 tl::unexpected<Error> CannotListen(const tcp::endpoint& address,
                                    const boost::system::error_code& error) {
-  return tl::unexpected(Error{
-      .message = fmt::format("cannot listen on {}: {}", AddressText(address), error.message())});
+  return Fault(fmt::format("cannot listen on {}: {}", AddressText(address), error.message()));
 }
 
 tl::unexpected<Error> CannotListen(const std::string& path, std::string_view why) {
-  return tl::unexpected(Error{.message = fmt::format("cannot listen on unix:{}: {}", path, why)});
+  return Fault(fmt::format("cannot listen on unix:{}: {}", path, why));
 }
 
 // Takes away what a process that has ended left at `path`.

@@ -11,6 +11,7 @@
 #include <openssl/x509v3.h>
 
 #include "base/assert.h"
+#include "base/fault.h"
 
 namespace sluice::net {
 namespace {
@@ -32,7 +33,7 @@ using X509Ptr = std::unique_ptr<X509, Freed<X509, X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY, EVP_PKEY_free>>;
 
 tl::unexpected<Error> Refuse(const PemFile& file, std::string why) {
-  return tl::unexpected(Error{.message = std::move(why), .place = {.file = file.path}});
+  return FileFault(file.path, std::move(why));
 }
 
 // Why OpenSSL said no, in its words; its queue of errors is empty afterwards.
@@ -241,15 +242,15 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Client(const TlsClientSett
   SSL_CTX_set_verify(context, settings.verify_server ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   Result<void> done = made->SetProtocols(settings.protocols);
   if (settings.certificate.has_value() != settings.key.has_value()) {
-    done = tl::unexpected(Error{.message = "a certificate and its key go together: give both"});
+    done = Fault("a certificate and its key go together: give both");
   } else if (settings.certificate) {
     done = made->UseCertificate(*settings.certificate, *settings.key);
   }
   if (done && settings.ca) {
     done = made->Trust(*settings.ca);
   } else if (done && settings.verify_server && SSL_CTX_set_default_verify_paths(context) != 1) {
-    done = tl::unexpected(Error{.message = "the system's trusted certificates cannot be read: " +
-                                           Why() + "; give a ca of your own"});
+    done = Fault("the system's trusted certificates cannot be read: " + Why() +
+                 "; give a ca of your own");
   }
   if (!done) {
     return tl::unexpected(done.error());

@@ -6,6 +6,7 @@
 #include <boost/asio/error.hpp>
 
 #include "base/assert.h"
+#include "base/fault.h"
 #include "net/event_loop.h"
 #include "net/tls_session.h"
 
@@ -288,7 +289,7 @@ class HandshakeUnderWay final : public TlsHandshake,
     timer_.Cancel();
     Count(what);
     stream_->Close();
-    std::exchange(on_done_, nullptr)(tl::unexpected(Error{.message = "TLS handshake: " + why}));
+    std::exchange(on_done_, nullptr)(Fault("TLS handshake: " + why));
   }
 
   void Count(std::atomic<std::uint64_t> TlsCounters::* what) {

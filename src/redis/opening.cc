@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/fault.h"
+
 namespace sluice::redis {
 
 Result<Credentials> ReadCredentials(const std::string& username, const std::string& password_file,
@@ -13,7 +15,7 @@ Result<Credentials> ReadCredentials(const std::string& username, const std::stri
     std::ifstream file(password_file);
     credentials.password.assign(std::istreambuf_iterator<char>(file), {});
     if (!file) {
-      return tl::unexpected(Error{.message = "cannot read the password file " + password_file});
+      return Fault("cannot read the password file " + password_file);
     }
     while (credentials.password.ends_with('\n') || credentials.password.ends_with('\r')) {
       credentials.password.pop_back();

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
+#include "base/fault.h"
 #include "sources/base64.h"
 #include "wire/json_writer.h"
 
@@ -15,7 +16,7 @@ namespace {
 namespace json = boost::json;
 
 tl::unexpected<Error> NoCopy() {
-  return tl::unexpected(Error{.message = "this is no copy of etcd's rules"});
+  return Fault("this is no copy of etcd's rules");
 }
 
 const json::value* Member(const json::value& of, json::string_view name, json::kind kind) {

@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
+#include "base/fault.h"
 #include "sources/base64.h"
 #include "wire/json_writer.h"
 
@@ -18,7 +19,7 @@ namespace json = boost::json;
 using wire::JsonWriter;
 
 tl::unexpected<Error> NotEtcd(std::string_view what) {
-  return tl::unexpected(Error{.message = "this is no answer of etcd's: " + std::string(what)});
+  return Fault("this is no answer of etcd's: " + std::string(what));
 }
 
 std::optional<json::value> Parse(std::string_view text) {
@@ -164,7 +165,7 @@ Result<WatchMessage> ReadWatchMessage(std::string_view text) {
   const auto parsed = Parse(text);
   const json::object* const result = parsed ? Object(parsed->get_object(), "result") : nullptr;
   if (result == nullptr) {
-    return tl::unexpected(Error{.message = "the watch failed: " + ReasonOf(text)});
+    return Fault("the watch failed: " + ReasonOf(text));
   }
   const json::object* const header = Object(*result, "header");
   WatchMessage message{.revision = header == nullptr ? 0 : Number(*header, "revision"),

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "store/block_pool.h"
 #include "store/key_copier.h"
 #include "store/key_loader.h"
@@ -133,7 +134,7 @@ Result<LoadReport> LoadSnapshot(const SnapshotFiles& files, const TableParts& to
   for (const std::string& warning : report.warnings) {
     all += "\n  " + warning;
   }
-  return tl::unexpected(Error{std::move(all), {.file = files.newest}});
+  return FileFault(files.newest, std::move(all));
 }
 
 bool HasGoodSnapshot(const SnapshotFiles& files) {

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "store/locked_file.h"
 #include "store/recovery.h"
 #include "store/table_load.h"
@@ -32,7 +33,7 @@ bool IsUnfinished(const TableHeader& header, std::size_t file_bytes) {
 Result<void> StartSecret(TableHeader& header) {
   if (getrandom(header.secret.data(), header.secret.size(), 0) !=
       static_cast<ssize_t>(header.secret.size())) {
-    return tl::unexpected(Error{"the kernel gives no random bytes for the table's secret", {}});
+    return Fault("the kernel gives no random bytes for the table's secret");
   }
   return {};
 }
@@ -148,7 +149,7 @@ Result<TableBytes> OpenFile(const TableOptions& options, const TableLayout& layo
     if (!whole || !IsUnfinished(header, file->size())) {
       if (std::string misfit = whole ? MisfitOf(header, file->size()) : MisfitOf({}, file->size());
           !misfit.empty()) {
-        return tl::unexpected(Error{std::move(misfit), {.file = options.path}});
+        return FileFault(options.path, std::move(misfit));
       }
       // On a disk, a power cut may have left old pages beside new ones. A snapshot is whole.
       if (header.line.boot_id == CurrentBootId() ||
@@ -179,11 +180,11 @@ Result<TableBytes> OpenFile(const TableOptions& options, const TableLayout& layo
 
 Result<TableBytes> OpenTableBytes(const TableOptions& options, const base::Clock& clock) {
   if (options.keys < 1 || options.keys > kMostKeys) {
-    return tl::unexpected(Error{"table.keys must be 1 to " + std::to_string(kMostKeys)});
+    return Fault("table.keys must be 1 to " + std::to_string(kMostKeys));
   }
   const Geometry geometry = GeometryOf(options);
   if (geometry.blocks > kMaxBlocks) {
-    return tl::unexpected(Error{"table.blocks must be at most " + std::to_string(kMaxBlocks)});
+    return Fault("table.blocks must be at most " + std::to_string(kMaxBlocks));
   }
   const TableLayout layout = TableLayout::Of(geometry);
   if (!options.path.empty()) {

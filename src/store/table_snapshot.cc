@@ -1,5 +1,6 @@
 #include <mutex>
 
+#include "base/fault.h"
 #include "store/key_copier.h"
 #include "store/table.h"
 #include "store/table_snapshot_files.h"
@@ -11,7 +12,7 @@ namespace sluice::store {
 Result<SnapshotReport> Table::WriteSnapshot() {
   const SnapshotFiles files{.newest = snapshot_};
   if (snapshot_.empty()) {
-    return tl::unexpected(Error{"this table has no snapshots", {}});
+    return Fault("this table has no snapshots");
   }
   const std::scoped_lock one_at_a_time(snapshotting_);
   Turn turn;

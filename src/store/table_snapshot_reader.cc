@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "store/key_loader.h"
 #include "store/list_kind.h"
 #include "store/locked_file.h"
@@ -207,7 +208,7 @@ Result<std::vector<SnapshotRule>> SnapshotReader::Rules() {
 }
 
 tl::unexpected<Error> SnapshotReader::Fault(const std::string& what) const {
-  return tl::unexpected(Error{what, {.file = path_}});
+  return FileFault(path_, what);
 }
 
 }  // namespace sluice::store
