@@ -9,16 +9,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "base/clock.h"
+#include "cpu_time.h"
 #include "lease/lease_store.h"
 #include "net/event_loop.h"
 #include "redis/redis_store.h"
@@ -27,27 +22,9 @@
 namespace sluice::lease {
 namespace {
 
+using bench::CpuUsOf;
+using bench::OwnCpuUs;
 using Clock = std::chrono::steady_clock;
-
-double OwnCpuUs() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
-         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-// User and system time of process `pid`, from /proc.
-double CpuUsOf(const std::string& pid) {
-  std::ifstream file("/proc/" + pid + "/stat");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  std::string field;
-  double ticks = 0;
-  for (int i = 0; i < 13 && fields >> field; ++i) {
-    ticks += i >= 11 ? std::atof(field.c_str()) : 0;
-  }
-  return ticks * 1e6 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
 
 struct Call final : store::CheckCall {
   void OnAnswered() noexcept override { --*open; }

@@ -8,45 +8,22 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "base/clock.h"
+#include "cpu_time.h"
 #include "net/event_loop.h"
 #include "redis/redis_store.h"
 
 namespace sluice::redis {
 namespace {
 
+using bench::CpuUsOf;
+using bench::OwnCpuUs;
 using Clock = std::chrono::steady_clock;
-
-double OwnCpuUs() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
-         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-// User and system time of process `pid`, from /proc.
-double CpuUsOf(const std::string& pid) {
-  std::ifstream file("/proc/" + pid + "/stat");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  std::string field;
-  double ticks = 0;
-  for (int i = 0; i < 13 && fields >> field; ++i) {
-    ticks += i >= 11 ? std::atof(field.c_str()) : 0;
-  }
-  return ticks * 1e6 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
 
 constexpr core::Ban kBan{
     .after = 20, .within = std::chrono::minutes(1), .lasts = std::chrono::minutes(15)};

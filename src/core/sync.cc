@@ -29,8 +29,7 @@ std::optional<std::string> FaultOf(Sync sync, const Quota& quota) {
   }
   if (quota.shape) {
     return "sync: lease does not go with shape: true, which is one queue for all nodes: write "
-           "sync: "
-           "exact";
+           "sync: exact";
   }
   return "sync: lease wants one of our algorithms, as envoyproxy/ratelimit's counts denials too: "
          "name one, as in algorithm: fixed_window";

@@ -4,7 +4,6 @@
 #include <random>
 #include <utility>
 
-#include "base/assert.h"
 #include "net/event_loop.h"
 
 namespace sluice::lease {
@@ -38,11 +37,7 @@ LeaseStore::LeaseStore(store::KeyStore& shared, store::KeyStore& local,
               .most_keys = settings.keys,
               .secret = DrawLeaseSecret()} {}
 
-LeaseStore::~LeaseStore() {
-  for (const std::atomic<Attachment*>& attached : attached_) {
-    SLUICE_ASSERT(attached.load(std::memory_order_relaxed) == nullptr);
-  }
-}
+LeaseStore::~LeaseStore() = default;
 
 LeaseStore::Attachment::Attachment(LeaseStore& store, net::EventLoop* loop)
     : store_(store),
@@ -51,21 +46,11 @@ LeaseStore::Attachment::Attachment(LeaseStore& store, net::EventLoop* loop)
   if (loop_ != nullptr) {
     tick_.emplace([this] { Tick(); });
   }
-  const std::lock_guard lock(store_.attaching_);
-  const auto free =
-      std::ranges::find_if(store_.attached_, [](const std::atomic<Attachment*>& attached) {
-        return attached.load(std::memory_order_relaxed) == nullptr;
-      });
-  SLUICE_ASSERT(free != store_.attached_.end());
-  place_ = static_cast<std::size_t>(free - store_.attached_.begin());
-  free->store(this, std::memory_order_release);
-  store_.places_.store(std::max(store_.places_.load(std::memory_order_relaxed), place_ + 1),
-                       std::memory_order_release);
+  place_ = store_.attached_.Add(*this);
 }
 
 LeaseStore::Attachment::~Attachment() {
-  const std::lock_guard lock(store_.attaching_);
-  store_.attached_[place_].store(nullptr, std::memory_order_release);
+  store_.attached_.Remove(place_);
 }
 
 void LeaseStore::Attachment::Tick() {
@@ -99,19 +84,11 @@ void LeaseStore::Attachment::Drain() {
   });
 }
 
-// A book is used by the thread that makes and destroys it, or before its loop runs and after: who
-// finds its own here finds it alive.
 LeaseStore::Attachment* LeaseStore::Own() const {
-  const std::size_t places = places_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < places; ++i) {
-    Attachment* const attached = attached_[i].load(std::memory_order_acquire);
-    if (attached != nullptr &&
-        (places == 1 || attached->loop_ == nullptr ||
-         attached->loop_->context().get_executor().running_in_this_thread())) {
-      return attached;
-    }
-  }
-  return nullptr;
+  return attached_.Find([](const Attachment& attached) {
+    return attached.loop_ == nullptr ||
+           attached.loop_->context().get_executor().running_in_this_thread();
+  });
 }
 
 void LeaseStore::CheckMany(std::span<store::CheckCall* const> batch) {
@@ -129,15 +106,13 @@ template <class Work>
 void LeaseStore::EachBook(const core::KeyView& key, const core::Quota& quota, Work work) {
   const store::Fingerprint fingerprint = FingerprintOf(key, quota);
   const Attachment* const own = Own();
-  const std::lock_guard lock(attaching_);
-  for (std::size_t i = 0; i < places_.load(std::memory_order_relaxed); ++i) {
-    Attachment* const attached = attached_[i].load(std::memory_order_relaxed);
-    if (attached == own && own != nullptr) {
-      work(*attached->borrower_, fingerprint);
-    } else if (attached != nullptr) {
-      attached->OnLoop([work, fingerprint](Borrower& borrower) { work(borrower, fingerprint); });
+  attached_.ForEach([&](Attachment& attached) {
+    if (&attached == own) {
+      work(*attached.borrower_, fingerprint);
+    } else {
+      attached.OnLoop([work, fingerprint](Borrower& borrower) { work(borrower, fingerprint); });
     }
-  }
+  });
 }
 
 void LeaseStore::Refund(store::RefundCall& call) {

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 
@@ -13,6 +11,7 @@
 #include "lease/lease_metrics.h"
 #include "net/timer_wheel.h"
 #include "store/key_store.h"
+#include "store/loop_places.h"
 
 namespace sluice::net {
 class EventLoop;
@@ -123,12 +122,8 @@ class LeaseStore final : public store::KeyStore {
   template <class Work>
   void EachBook(const core::KeyView& key, const core::Quota& quota, Work work);
 
-  static constexpr std::size_t kMostLoops = 256;
-
   Ground ground_;
-  std::mutex attaching_;
-  std::atomic<std::size_t> places_{0};  // Of attached_, how many were ever used.
-  std::array<std::atomic<Attachment*>, kMostLoops> attached_{};
+  store::LoopPlaces<Attachment> attached_;
 };
 
 }  // namespace sluice::lease

@@ -37,11 +37,7 @@ RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel
       clock_(clock),
       on_event_(std::move(on_event)) {}
 
-RedisStore::~RedisStore() {
-  for (const std::atomic<Attachment*>& attached : attached_) {
-    SLUICE_ASSERT(attached.load(std::memory_order_relaxed) == nullptr);
-  }
-}
+RedisStore::~RedisStore() = default;
 
 RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
     : store_(store), route_(store.MakeRoute(loop, store.settings_)) {
@@ -52,33 +48,15 @@ RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
   if (store_.settings_.count_nodes && !store_.joined_.exchange(true)) {
     route_->Join(fmt::format("{:016x}", store::NextNonce()), store_.nodes_);
   }
-  const std::lock_guard lock(store_.attaching_);
-  const auto free =
-      std::ranges::find_if(store_.attached_, [](const std::atomic<Attachment*>& attached) {
-        return attached.load(std::memory_order_relaxed) == nullptr;
-      });
-  SLUICE_ASSERT(free != store_.attached_.end());
-  place_ = static_cast<std::size_t>(free - store_.attached_.begin());
-  free->store(this, std::memory_order_release);
-  store_.places_.store(std::max(store_.places_.load(std::memory_order_relaxed), place_ + 1),
-                       std::memory_order_release);
+  place_ = store_.attached_.Add(*this);
 }
 
 RedisStore::Attachment::~Attachment() {
-  store_.attached_[place_].store(nullptr, std::memory_order_release);
+  store_.attached_.Remove(place_);
 }
 
-// A route is used by the thread that makes and destroys it, or before its loop runs and after: who
-// finds its own here finds it alive.
 RedisStore::Attachment* RedisStore::Own() const {
-  const std::size_t places = places_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < places; ++i) {
-    Attachment* const attached = attached_[i].load(std::memory_order_acquire);
-    if (attached != nullptr && (places == 1 || attached->route_->RunsHere())) {
-      return attached;
-    }
-  }
-  return nullptr;
+  return attached_.Find([](const Attachment& attached) { return attached.route_->RunsHere(); });
 }
 
 std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop, const RedisSettings& settings) {

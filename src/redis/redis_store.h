@@ -1,9 +1,7 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "redis/counting_call.h"
@@ -12,6 +10,7 @@
 #include "redis/route.h"
 #include "store/answer_records.h"
 #include "store/key_store.h"
+#include "store/loop_places.h"
 
 namespace sluice::net {
 class EventLoop;
@@ -98,8 +97,6 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
   void AskKey(Channel::Kind kind, Call& call);
   void AskRecord(store::RecordCall& call, store::RecordCall::Verb verb);
 
-  static constexpr std::size_t kMostLoops = 256;
-
   const RedisSettings settings_;
   const std::optional<RedisSettings> seconds_settings_;
   const base::Clock& clock_;
@@ -107,9 +104,7 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
   RedisMetrics metrics_;
   std::atomic<int> nodes_{1};
   std::atomic<bool> joined_{false};  // By the first loop, for all.
-  std::mutex attaching_;
-  std::atomic<std::size_t> places_{0};  // Of attached_, how many were ever used.
-  std::array<std::atomic<Attachment*>, kMostLoops> attached_{};
+  store::LoopPlaces<Attachment> attached_;
 };
 
 }  // namespace sluice::redis

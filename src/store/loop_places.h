@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include "base/assert.h"
+
+namespace sluice::store {
+
+// What a store keeps for each loop (a way to a server, a book), found without a lock by the thread
+// that uses it.
+//
+// Each is used by the thread that makes and destroys it, or before its loop runs and after: who
+// finds its own here finds it alive.
+template <class Kept>
+class LoopPlaces {
+ public:
+  static constexpr std::size_t kMost = 256;
+
+  LoopPlaces() = default;
+  ~LoopPlaces() {
+    for (const std::atomic<Kept*>& place : kept_) {
+      SLUICE_ASSERT(place.load(std::memory_order_relaxed) == nullptr);
+    }
+  }
+  LoopPlaces(const LoopPlaces&) = delete;
+  LoopPlaces& operator=(const LoopPlaces&) = delete;
+
+  // Its place, by which it is to be removed before it is gone.
+  [[nodiscard]] std::size_t Add(Kept& kept) {
+    const std::lock_guard lock(changing_);
+    const auto free = std::ranges::find_if(kept_, [](const std::atomic<Kept*>& place) {
+      return place.load(std::memory_order_relaxed) == nullptr;
+    });
+    SLUICE_ASSERT(free != kept_.end());
+    const auto place = static_cast<std::size_t>(free - kept_.begin());
+    free->store(&kept, std::memory_order_release);
+    used_.store(std::max(used_.load(std::memory_order_relaxed), place + 1),
+                std::memory_order_release);
+    return place;
+  }
+
+  void Remove(std::size_t place) {
+    const std::lock_guard lock(changing_);
+    kept_[place].store(nullptr, std::memory_order_release);
+  }
+
+  // The calling thread's, of which `is_own(kept)` says whether it is; one that never had a second
+  // beside it is taken to be. nullptr if there is none.
+  template <class IsOwn>
+  [[nodiscard]] Kept* Find(IsOwn is_own) const {
+    const std::size_t used = used_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < used; ++i) {
+      Kept* const kept = kept_[i].load(std::memory_order_acquire);
+      if (kept != nullptr && (used == 1 || is_own(*kept))) {
+        return kept;
+      }
+    }
+    return nullptr;
+  }
+
+  // `work(kept)` with each. None is added or removed meanwhile.
+  template <class Work>
+  void ForEach(Work work) {
+    const std::lock_guard lock(changing_);
+    for (const std::atomic<Kept*>& place : kept_) {
+      if (Kept* const kept = place.load(std::memory_order_relaxed); kept != nullptr) {
+        work(*kept);
+      }
+    }
+  }
+
+ private:
+  std::mutex changing_;
+  std::atomic<std::size_t> used_{0};  // How many places ever were.
+  std::array<std::atomic<Kept*>, kMost> kept_{};
+};
+
+}  // namespace sluice::store
