@@ -1,7 +1,6 @@
 #include "wire/http2_callbacks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 #include "base/assert.h"
@@ -41,6 +40,9 @@ int Http2Callbacks::OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* heade
 int Http2Callbacks::OnBeginHeaders(nghttp2_session* native, const nghttp2_frame* frame,
                                    void* user) {
   Http2Session& session = SessionOf(user);
+  if (session.left_ && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // The stream is reset.
+  }
   session.in_header_ = true;
   session.continuations_ = 0;
   ++session.headers_;
@@ -69,6 +71,7 @@ int Http2Callbacks::OnHeader(nghttp2_session* native, const nghttp2_frame* frame
 
 int Http2Callbacks::OnFrame(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
   Http2Session& session = SessionOf(user);
+  session.left_ |= frame->hd.type == NGHTTP2_GOAWAY;
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) {
     return 0;
   }
@@ -141,7 +144,7 @@ ssize_t Http2Callbacks::ReadBody(nghttp2_session* native, std::int32_t id, std::
                                  nghttp2_data_source* source, void*) {
   Http2Stream& stream = *static_cast<Http2Stream*>(source->ptr);
   const std::size_t taken = std::min(size, stream.body_.size() - stream.sent_);
-  std::memcpy(into, stream.body_.data() + stream.sent_, taken);
+  std::copy_n(stream.body_.data() + stream.sent_, taken, into);
   stream.sent_ += taken;
   if (stream.sent_ == stream.body_.size()) {
     if (stream.finished_) {

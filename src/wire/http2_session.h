@@ -118,6 +118,7 @@ class Http2Session {
   std::size_t continuations_ = 0;  // Of the last header.
   bool in_header_ = false;
   bool ended_ = false;  // By us: what still comes is passed over.
+  bool left_ = false;   // The client said that it goes: it begins nothing more.
   bool broken_ = false;
 };
 

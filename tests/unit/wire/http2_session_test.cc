@@ -14,7 +14,6 @@ namespace {
 
 using support::Http2Client;
 using support::Http2Frame;
-using testing::ElementsAre;
 
 constexpr std::uint8_t kData = 0;
 constexpr std::uint8_t kHeaders = 1;
@@ -32,7 +31,7 @@ class Recorder : public Http2User {
   void OnHeader(Http2Stream& stream, bool whole) noexcept override {
     streams.push_back(&stream);
     bodies.emplace_back();
-    stream.context = &streams.back();
+    stream.context = static_cast<void*>(&streams.back());
     said += whole ? "H." : "H ";
   }
   void OnBody(Http2Stream& stream, std::string_view bytes) noexcept override {
@@ -374,6 +373,23 @@ TEST_F(Http2SessionTest, AShutdownTellsAndThenEnds) {
   EXPECT_EQ(client_.goaways, 2);
   EXPECT_EQ(client_.goaway_code, Http2Session::kNoError);
   EXPECT_TRUE(client_.answers[id].ended);
+}
+
+// Whether they come in one piece with the GOAWAY or not.
+TEST_F(Http2SessionTest, AClientThatSaidThatItGoesBeginsNothingMore) {
+  Turn();
+  const std::string block("\x82\x86\x84\x41\x04host", 9);
+  const std::string leaving = Http2Frame(kHeaders, kEndHeaders | 1, 1, block) +
+                              Http2Frame(7, 0, 0, std::string(8, '\0')) +
+                              Http2Frame(kHeaders, kEndHeaders | 1, 3, block);
+  ASSERT_TRUE(Receive(leaving));
+  ASSERT_EQ(told_.streams.size(), 1U);
+  session_.Answer(*told_.streams[0], 200, {}, "");
+  ASSERT_TRUE(Receive(""));
+  EXPECT_EQ(told_.said, "H.C ");
+  EXPECT_TRUE(session_.finished());
+  ASSERT_TRUE(Receive(Http2Frame(kHeaders, kEndHeaders | 1, 5, block)));
+  EXPECT_EQ(told_.streams.size(), 1U);
 }
 
 TEST_F(Http2SessionTest, StreamsAreUsedAgain) {
