@@ -1,5 +1,6 @@
 #include "open_redis.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -7,6 +8,8 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+
+#include "net/timer_wheel.h"
 
 namespace sluice::app {
 
@@ -60,7 +63,8 @@ redis::RedisSettings SettingsOf(const RedisConfig& config) {
   settings.password_file = config.password_file;
   settings.password = config.password;
   settings.count_nodes = !config.is_shared;
-  settings.channel.deadline = config.timeout;
+  // The last step that is not too late: an answer is due by the deadline, a timer rounds up.
+  settings.channel.deadline = std::max(config.timeout - net::kTimerStep, Duration(net::kTimerStep));
   settings.channel.database = static_cast<int>(config.database);
   settings.channel.terse = config.is_shared;
   settings.channel.expiry_jitter_s = config.expiry_jitter_s;

@@ -8,7 +8,6 @@
 namespace sluice::net {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{1};
 constexpr std::uint64_t kCoarseTicks = 64;
 
 }  // namespace
@@ -105,7 +104,7 @@ std::optional<SteadyTime> TimerWheel::NextWake() const {
   if (!stop) {
     return std::nullopt;
   }
-  return start_ + kTick * static_cast<std::int64_t>(stop->tick);
+  return start_ + kTimerStep * static_cast<std::int64_t>(stop->tick);
 }
 
 void TimerWheel::Advance(SteadyTime now) {

@@ -36,7 +36,10 @@ class Timer {
   int slot_ = 0;            // -1 while its slot is being run.
 };
 
-// kExact: within a millisecond or so. kCoarse: up to 64 ms late, so that a thousand
+// What time is counted in: an exact timer comes up to a step late.
+inline constexpr std::chrono::milliseconds kTimerStep{1};
+
+// kExact: within a step or so. kCoarse: up to 64 ms late, so that a thousand
 // connections' deadlines share a wake-up. Neither ever fires early.
 enum class TimerPrecision : std::uint8_t { kExact, kCoarse };
 
