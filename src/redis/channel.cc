@@ -399,6 +399,9 @@ void Channel::ExpireCalls(Time now) {
   for (std::size_t i = 0; i < failures; ++i) {
     CountFailure(now);
   }
+  if (failures > 0 && redirector_ != nullptr) {
+    redirector_->OnState(*this, now);
+  }
   AnswerAll(expired, StoreError::kUnavailable, RedisCount::kTimedOut);
   AnswerAll(unsent, StoreError::kDidNotRun, RedisCount::kTimedOut);
 }
@@ -432,9 +435,6 @@ void Channel::CountFailure(Time now) {
   open_ = true;
   metrics_.AddOpen(1);
   probe_at_ = now + Jittered(settings_.cool_down);
-  if (redirector_ != nullptr) {
-    redirector_->OnState(*this, now);
-  }
   on_event_(false, fmt::format("Redis did not answer {} calls in a row: it is left alone until it "
                                "answers a PING",
                                failures_));

@@ -183,6 +183,8 @@ class Channel {
 
   [[nodiscard]] bool up() const { return state_ == State::kUp; }
   [[nodiscard]] bool breaker_open() const { return open_; }
+  // The last call had no answer in time.
+  [[nodiscard]] bool silent() const { return failures_ > 0; }
   // Nothing is under way.
   [[nodiscard]] bool idle() const { return in_flight_.empty() && waiting_.empty(); }
 
@@ -275,7 +277,7 @@ class Redirector {
   // The reply to CLUSTER SLOTS.
   virtual void OnTopology(Channel& from, std::span<const wire::RespNode> reply,
                           Channel::Time now) = 0;
-  // The channel came up or went down, or its breaker opened.
+  // The channel came up or went down, or left calls without an answer.
   virtual void OnState(Channel& from, Channel::Time now) = 0;
 };
 

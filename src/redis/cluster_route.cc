@@ -275,6 +275,9 @@ void ClusterRoute::OnState(Channel& from, Time /*now*/) {
     NodeOf(from).peer->Kick();
   }
   RefreshInTime();
+  if (from.silent()) {  // It may have a successor.
+    RefreshAfter(kRefreshInTrouble);
+  }
 }
 
 void ClusterRoute::RefreshInTime() {
@@ -302,7 +305,7 @@ void ClusterRoute::Refresh() {
   // Another each time: one of them may be cut off from the others.
   for (std::size_t i = 0; i < nodes_.size() && !asked; ++i) {
     Peer& peer = *nodes_[next_asked_++ % nodes_.size()]->peer;
-    if (peer.channel().up() && !peer.channel().breaker_open()) {
+    if (peer.channel().up() && !peer.channel().silent()) {
       peer.channel().AskTopology();
       peer.Kick();
       asked = true;

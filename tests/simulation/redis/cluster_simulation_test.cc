@@ -49,7 +49,7 @@ TEST(ClusterSimulation, WithoutLossesTheServersHoldExactlyWhatWasAdmitted) {
 }
 
 // A primary that says nothing more keeps its connections. Whoever took its place is found without
-// waiting for those to end.
+// waiting for those to end, also by a node that asks it three times a second only.
 TEST(ClusterSimulation, TheSuccessorOfASilentPrimaryIsFoundSoon) {
   for (std::uint64_t seed = 0; seed < ClusterSeeds() / 5; ++seed) {
     const ClusterWorld::Report report = ClusterWorld(seed, {.only_a_hang = true}).Run();

@@ -18,8 +18,8 @@ using store::StoreError;
 
 constexpr Duration kClusterTroubleFor = milliseconds(2500);
 constexpr Duration kClusterQuietFor = milliseconds(3500);
-constexpr Duration kSettledAfter = seconds(2);        // After the last misfortune.
-constexpr Duration kFoundWithin = milliseconds(600);  // A new primary, if the old one is silent.
+constexpr Duration kSettledAfter = seconds(2);         // After the last misfortune.
+constexpr Duration kFoundWithin = milliseconds(1200);  // A new primary, if the old one is silent.
 constexpr Duration kCallDeadline = milliseconds(10);
 constexpr std::size_t kClusterNodes = 3;
 constexpr std::size_t kUsers = 6;
@@ -161,10 +161,9 @@ void ClusterWorld::Add(Call& call, std::size_t key) {
   call.keys.push_back(key);
 }
 
-void ClusterWorld::Ask(Node& node) {
+void ClusterWorld::Ask(Node& node, std::size_t user) {
   Call& call = calls_.emplace_back();
   call.world = this;
-  const auto user = static_cast<std::size_t>(network_.Draw(kUsers));
   Add(call, 2 * user);
   if (network_.Chance(250)) {
     Add(call, 2 * user + 1);
@@ -338,17 +337,34 @@ void ClusterWorld::MoveKeys(std::uint16_t slot) {
               [this, slot] { MoveKeys(slot); });
 }
 
+void ClusterWorld::AskAtRandom(Time end) {
+  for (Time t = network_.now(); t < end;) {
+    network_.At(t, [this] {
+      Ask(*nodes_[static_cast<std::size_t>(network_.Draw(kClusterNodes))],
+          static_cast<std::size_t>(network_.Draw(kUsers)));
+    });
+    t += microseconds(network_.Draw(t < network_.quiet_from() ? 9'000 : 30'000));
+  }
+}
+
+// Every node asks for each user once in 864 ms, of each shard some three times a second.
+void ClusterWorld::AskInTurn(Time end) {
+  std::size_t turn = 0;
+  for (Time t = network_.now(); t < end; t += milliseconds(48)) {
+    network_.At(
+        t, [this, turn] { Ask(*nodes_[turn % kClusterNodes], turn / kClusterNodes % kUsers); });
+    ++turn;
+  }
+}
+
 ClusterWorld::Report ClusterWorld::Run() {
   Begin();
   const Time end = network_.quiet_from() + kClusterQuietFor;
-  for (Time t = network_.now(); t < end - seconds(1);) {
-    network_.At(t,
-                [this] { Ask(*nodes_[static_cast<std::size_t>(network_.Draw(kClusterNodes))]); });
-    const bool often = faults_.only_a_hang || t < network_.quiet_from();
-    t += microseconds(network_.Draw(often ? 9'000 : 30'000));
-  }
   if (faults_.only_a_hang) {
+    AskInTurn(end - seconds(1));
     network_.At(network_.quiet_from(), [this] { Hang(); });
+  } else {
+    AskAtRandom(end - seconds(1));
   }
   for (Time t = network_.now() + milliseconds(20);
        !faults_.only_a_hang && t < network_.quiet_from() - milliseconds(700);

@@ -71,7 +71,9 @@ class ClusterWorld {
   [[nodiscard]] bool IsQuiet() const;
   void Begin();
   void Add(Call& call, std::size_t key);
-  void Ask(Node& node);
+  void AskAtRandom(Time end);
+  void AskInTurn(Time end);
+  void Ask(Node& node, std::size_t user);
   void OnAnswered(Call& call);
   void Hang();
   void Misfortune();
