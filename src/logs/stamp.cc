@@ -159,7 +159,9 @@ struct StampReader::Zone {
   const date::time_zone* zone = nullptr;
   std::int64_t quarter = std::numeric_limits<std::int64_t>::min();  // Of local time, last asked.
   std::int64_t offset = 0;                                          // Its, in seconds east.
-  // Clf()'s day, last read: most lines are of the same day.
+  // What Clf() last read, and its day: most lines are of the same second or day.
+  std::array<char, 26> last_text{};
+  std::optional<WallInstant> last;
   std::array<char, 11> day_text{};
   std::int64_t day = 0;
 
@@ -195,6 +197,10 @@ std::optional<WallInstant> StampReader::Clf(std::string_view text) {
   if (text.size() < 20) {
     return std::nullopt;
   }
+  const bool common = text.size() == zone_->last_text.size();  // "17/Dec/2025:09:03:01 +0100"
+  if (common && std::memcmp(zone_->last_text.data(), text.data(), text.size()) == 0) {
+    return zone_->last;
+  }
   if (std::memcmp(zone_->day_text.data(), text.data(), zone_->day_text.size()) != 0) {
     Cursor day(text);
     const std::int64_t number = day.Number(2);
@@ -218,7 +224,12 @@ std::optional<WallInstant> StampReader::Clf(std::string_view text) {
   if (in.failed() || !in.done()) {
     return std::nullopt;
   }
-  return Instant(offset ? local - *offset : zone_->ToUtc(local), ns);
+  const auto instant = Instant(offset ? local - *offset : zone_->ToUtc(local), ns);
+  if (common && instant) {
+    std::memcpy(zone_->last_text.data(), text.data(), text.size());
+    zone_->last = instant;
+  }
+  return instant;
 }
 
 std::optional<WallInstant> StampReader::Iso(std::string_view text) {

@@ -13,8 +13,8 @@ namespace sluice::logs {
 // Reads the ways in which logs write when something happened. Stamps that name no zone are
 // civil time in the zone given; of an hour that came twice the first is meant, and one that
 // never was is read by the offset before the gap. Instants from 1970 to the end of 2161
-// (core/quota.h says why); anything else is no stamp. Remembers the last minute and hour that it
-// worked out, so that a line costs a few nanoseconds. One thread.
+// (core/quota.h says why); anything else is no stamp. Remembers the last stamp, day and
+// quarter of an hour that it worked out, so that a line costs a few nanoseconds. One thread.
 class StampReader {
  public:
   // `zone`: an IANA name. Error: there is no such zone.

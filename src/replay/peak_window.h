@@ -29,7 +29,8 @@ class PeakWindow {
   [[nodiscard]] Units peak() const { return peak_; }
   // Asks for the memory that Add() is about to use.
   void Prefetch() const {
-    if (!entries_.empty()) {
+    if (gone_ < entries_.size()) {
+      __builtin_prefetch(&entries_[gone_]);
       __builtin_prefetch(&entries_.back());
     }
   }
@@ -38,7 +39,7 @@ class PeakWindow {
   struct Entry {
     WallInstant first;
     WallInstant last;
-    Units units;
+    Units units = 0;
   };
   std::vector<Entry> entries_;  // From gone_ on they count; oldest first.
   std::uint32_t gone_ = 0;

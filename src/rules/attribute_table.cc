@@ -68,6 +68,9 @@ std::string_view BoundAttribute::text() const {
   if (!known.has_value()) {
     return value_;
   }
+  if (!known->v6 && value_.find(':') == value_.npos) {
+    return value_;  // Without a port or brackets it is written in this one way.
+  }
   if (text_.size == 0) {
     text_ = known->Text();
   }
@@ -81,6 +84,9 @@ std::string_view BoundAttribute::key_text() const {
   const auto& known = address();
   if (!known.has_value()) {
     return value_;
+  }
+  if (!known->v6 && kind_->grouping.v4_prefix == known->bits()) {
+    return text();
   }
   if (key_text_.size == 0) {
     key_text_ = kind_->grouping.KeyText(*known);

@@ -26,8 +26,11 @@ std::optional<IpAddress> ParseV4(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
   for (std::size_t octet = 0; octet < 4; ++octet) {
-    if (octet != 0 && (at == end || *at++ != '.')) {
-      return std::nullopt;
+    if (octet != 0) {
+      if (at == end || *at != '.') {
+        return std::nullopt;
+      }
+      ++at;
     }
     const char* const digits = at;
     unsigned value = 0;
@@ -93,6 +96,9 @@ void Append(IpText& text, std::string_view more) {
 }  // namespace
 
 std::optional<IpAddress> IpAddress::Parse(std::string_view text) {
+  if (const auto address = ParseV4(text)) {  // What nearly all texts are.
+    return address;
+  }
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
     if (end == text.npos) {
@@ -106,13 +112,12 @@ std::optional<IpAddress> IpAddress::Parse(std::string_view text) {
   }
   const std::size_t colon = text.find(':');
   if (colon == text.npos) {
-    return ParseBare(text, false, true);
+    return std::nullopt;
   }
   if (text.find(':', colon + 1) != text.npos) {
     return ParseBare(text, true, true);
   }
-  return IsPort(text.substr(colon + 1)) ? ParseBare(text.substr(0, colon), false, true)
-                                        : std::nullopt;
+  return IsPort(text.substr(colon + 1)) ? ParseV4(text.substr(0, colon)) : std::nullopt;
 }
 
 IpAddress IpAddress::Masked(int prefix) const {
@@ -171,8 +176,10 @@ IpText IpPrefix::Text() const {
 
 IpText IpGrouping::KeyText(const IpAddress& address) const {
   const int length = address.v6 ? v6_prefix : v4_prefix;
-  const IpPrefix block{address.Masked(length), length};
-  return !address.v6 && length == 32 ? block.network.Text() : block.Text();
+  if (!address.v6 && length == 32) {
+    return TextOfV4(address);
+  }
+  return IpPrefix{address.Masked(length), length}.Text();
 }
 
 }  // namespace sluice::rules

@@ -1,6 +1,8 @@
 #include "logs/stamp.h"
 
+#include <chrono>
 #include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -66,6 +68,18 @@ TEST(StampTest, RefusesWhatIsNoTime) {
     EXPECT_FALSE(stamps.Any(text)) << text;
   }
   EXPECT_FALSE(StampReader::In("Mars/Olympus"));
+}
+
+TEST(StampTest, WhatIsRememberedIsTakenForNoOtherStamp) {
+  StampReader stamps = StampsIn("UTC");
+  EXPECT_FALSE(stamps.Clf(std::string(26, '\0')));
+  const auto noon = stamps.Clf("17/Dec/2025:12:00:00 +0000");
+  ASSERT_TRUE(noon);
+  EXPECT_EQ(stamps.Clf("17/Dec/2025:12:00:00 +0000"), noon);
+  EXPECT_EQ(stamps.Clf("17/Dec/2025:12:00:00 +0001"), *noon - std::chrono::minutes(1));
+  EXPECT_EQ(stamps.Clf("17/Dec/2025:12:00:00"), noon);
+  EXPECT_FALSE(stamps.Clf("17/Dec/2025:12:00:00 +000x"));
+  EXPECT_EQ(stamps.Clf("17/Dec/2025:12:00:00 +0000"), noon);
 }
 
 TEST(StampTest, AMistakenDayDoesNotStayRemembered) {
