@@ -20,8 +20,8 @@ struct RlsOverride {
 };
 struct RlsDescriptor {
   std::span<const RlsEntry> entries;
-  std::optional<RlsOverride> limit;
-  std::optional<std::uint64_t> hits_addend;
+  std::optional<RlsOverride> limit{};
+  std::optional<std::uint64_t> hits_addend{};
   bool is_negative_hits = false;
 };
 
