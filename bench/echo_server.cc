@@ -33,7 +33,7 @@ constexpr std::string_view kAnswer =
 void Require(bool held, const char* what) {
   if (!held) {
     std::perror(what);
-    std::exit(1);
+    std::_Exit(1);
   }
 }
 
@@ -67,6 +67,7 @@ void Serve(int connection, std::string& answers) {
 
 int main() {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  Require(listener >= 0, "socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

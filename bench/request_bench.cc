@@ -29,6 +29,7 @@ void BmRequest(benchmark::State& state) {
   const base::SystemClock clock;
   const auto table = std::move(*store::Table::Create({.path = "", .keys = 100'000}, clock));
   std::vector<std::string> users;
+  users.reserve(kUsers);
   for (std::size_t i = 0; i < kUsers; ++i) {
     users.push_back("user_" + std::to_string(i));
   }

@@ -80,7 +80,7 @@ std::unique_ptr<Table> Open(const TableOptions& options, const base::Clock& cloc
   auto table = Table::Create(options, clock);
   if (!table) {
     std::fprintf(stderr, "%s\n", table.error().Text().c_str());
-    std::exit(1);
+    std::_Exit(1);
   }
   return *std::move(table);
 }
@@ -136,7 +136,7 @@ void MeasureSnapshots(const TableOptions& options, const base::Clock& clock) {
       took = SecondsSince(then);
       if (!written) {
         std::fprintf(stderr, "%s\n", written.error().Text().c_str());
-        std::exit(1);
+        std::_Exit(1);
       }
       report = *written;
     });

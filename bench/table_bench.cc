@@ -33,7 +33,7 @@ using core::Algorithm;
 constexpr std::size_t kPicks = std::size_t{1} << 20U;  // Drawn before the clock runs.
 constexpr std::size_t kBatch = 32;
 
-enum Spread : std::int64_t { kUniform = 0, kZipf = 1 };
+enum Spread : std::uint8_t { kUniform = 0, kZipf = 1 };
 
 core::Quota QuotaOf(Algorithm algorithm) {
   core::Quota quota;

@@ -46,10 +46,14 @@ std::size_t HashOf(const std::vector<std::string>& files) {
 }
 
 void WarnOfEnd(const std::string& what, const net::TlsContext& context) {
+  const auto not_after = context.not_after();
+  if (!not_after) {
+    return;
+  }
   const auto now = std::chrono::system_clock::now();
   const auto end = std::chrono::system_clock::time_point(
       std::chrono::duration_cast<std::chrono::system_clock::duration>(
-          context.not_after()->time_since_epoch()));
+          not_after->time_since_epoch()));
   if (end < now) {
     spdlog::error("the {} ended at {:%Y-%m-%d %H:%M} UTC: clients will refuse it", what,
                   fmt::gmtime(end));
@@ -270,10 +274,13 @@ void Credentials::Write(telemetry::Exposition& out) const {
   out.Family(kEnd, "When a listener's certificate ends, in seconds since 1970.",
              Exposition::Type::kGauge);
   for (std::size_t i = 0; i < listeners_.size(); ++i) {
-    if (listeners_[i]->tls != nullptr) {
+    if (listeners_[i]->tls == nullptr) {
+      continue;
+    }
+    if (const auto end = listeners_[i]->tls->Get()->not_after()) {
       const std::array<Label, 1> labels{Label{"listener", addresses_[i]}};
-      const Duration end = listeners_[i]->tls->Get()->not_after()->time_since_epoch();
-      out.Sample(kEnd, labels, static_cast<double>(end / std::chrono::seconds(1)));
+      out.Sample(kEnd, labels,
+                 static_cast<double>(end->time_since_epoch() / std::chrono::seconds(1)));
     }
   }
 }

@@ -57,10 +57,10 @@ class Daemon {
                                    *config_.redis,
                                    config_.redis_seconds ? &*config_.redis_seconds : nullptr, clock)
                              : nullptr),
-        leases_(redis_ ? std::make_unique<lease::LeaseStore>(
-                             *redis_, *table_.store, redis_->nodes(), clock,
-                             lease::LeaseSettings{.keys = config_.redis->lease_keys})
-                       : nullptr),
+        leases_(config_.redis ? std::make_unique<lease::LeaseStore>(
+                                    *redis_, *table_.store, redis_->nodes(), clock,
+                                    lease::LeaseSettings{.keys = config_.redis->lease_keys})
+                              : nullptr),
         fallback_(redis_ ? std::make_unique<service::Fallback>(*table_.store, redis_->nodes())
                          : nullptr),
         service_(KeyStore(), metrics_, fallback_.get()),
@@ -110,7 +110,7 @@ class Daemon {
     desk_.emplace(frontend::http::AdminDesk{
         .rules = *rules_, .modes = modes_, .service = service_, .metrics = metrics_});
     server_.Serve(*desk_);
-    if (rate_limits_ != nullptr) {
+    if (config_.envoy) {
       auto keeper =
           EnvoyKeeper::Create(control_, *rate_limits_, *config_.envoy, [this] { SetHealth(); });
       if (!keeper) {
@@ -142,8 +142,8 @@ class Daemon {
     readiness_.Set(true);
     SetHealth();
     Greet(server_,
-          redis_ ? Describe(*config_.redis) + "; while it is away " + table_.description
-                 : table_.description,
+          config_.redis ? Describe(*config_.redis) + "; while it is away " + table_.description
+                        : table_.description,
           *service_.Rules());
     (void)systemd_.Ready();
     spdlog::info("serving with {} rules on {} loops", service_.Rules()->rules().size(),

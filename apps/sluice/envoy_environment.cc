@@ -231,6 +231,7 @@ std::optional<Duration> ReadGoDuration(std::string_view text) {
 
 Environment ProcessEnvironment() {
   return [](std::string_view name) -> std::optional<std::string> {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): read at start, before there are threads.
     const char* const value = std::getenv(std::string(name).c_str());
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   };

@@ -32,9 +32,9 @@ std::string Text(const json::object& of, const char* member) {
 }
 
 const json::array& List(const json::object& of, const char* member) {
-  static const json::array kNone;
+  static const json::array none;
   const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_array() ? value->as_array() : kNone;
+  return value != nullptr && value->is_array() ? value->as_array() : none;
 }
 
 std::string Tell(const json::object& report) {

@@ -50,7 +50,7 @@ std::string ApiFolder(const DaemonConfig& config) {
   if (!config.api_folder.empty()) {
     return config.api_folder;
   }
-  const std::string home = StateHome();
+  std::string home = StateHome();
   if (home.empty() || !VariableOf("STATE_DIRECTORY").empty()) {  // This service's alone.
     return home;
   }

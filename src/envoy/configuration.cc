@@ -22,6 +22,7 @@ const DescriptorLevel* Configuration::Find(std::string_view domain) const {
 
 std::vector<std::string> Configuration::Domains() const {
   std::vector<std::string> names;
+  names.reserve(domains_.size());
   for (const auto& [name, level] : domains_) {
     names.push_back(name);
   }

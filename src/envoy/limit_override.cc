@@ -4,8 +4,8 @@
 
 namespace sluice::envoy {
 
-bool IsHonoured(const std::optional<wire::RlsOverride>& override) {
-  return override && override->unit >= 1 && override->unit <= kMostUnit;
+bool IsHonoured(const wire::RlsOverride& override) {
+  return override.unit >= 1 && override.unit <= kMostUnit;
 }
 
 Limit LimitOf(const wire::RlsOverride& override, std::string_view domain,

@@ -10,7 +10,7 @@ namespace sluice::envoy {
 
 // Whether an override counts. Where the old service ends its process, over a unit that is none, it
 // is passed over here.
-[[nodiscard]] bool IsHonoured(const std::optional<wire::RlsOverride>& override);
+[[nodiscard]] bool IsHonoured(const wire::RlsOverride& override);
 
 // The limit that an override of a descriptor with these entries is. Its names are made of the keys:
 // the values are the client's.

@@ -57,8 +57,8 @@ void RateLimitCall::Plan(std::size_t i, const DescriptorLevel* domain) {
     return;
   }
   match_.Clear();
-  if (IsHonoured(descriptor.limit)) {
-    PlanOverride(part, descriptor);
+  if (descriptor.limit && IsHonoured(*descriptor.limit)) {
+    PlanOverride(part, *descriptor.limit, descriptor.entries);
   } else {
     FindLimits(*domain, descriptor, match_);
     if (match_.limits.empty()) {
@@ -95,11 +95,11 @@ void RateLimitCall::NameCounter(Part& part) {
   part.text_size = texts_.size() - part.text_begin;
 }
 
-void RateLimitCall::PlanOverride(Part& part, const wire::RlsDescriptor& descriptor) {
-  part.limit =
-      &overrides_.emplace_back(LimitOf(*descriptor.limit, request->domain(), descriptor.entries));
+void RateLimitCall::PlanOverride(Part& part, const wire::RlsOverride& limit,
+                                 std::span<const wire::RlsEntry> entries) {
+  part.limit = &overrides_.emplace_back(LimitOf(limit, request->domain(), entries));
   RateLimitMetrics& metrics = service_->metrics_;
-  part.counters = metrics.Named(NameOfOverride(request->domain(), descriptor.entries), nullptr);
+  part.counters = metrics.Named(NameOfOverride(request->domain(), entries), nullptr);
   if (part.counters == nullptr) {
     part.counters = metrics.OfOverrides(request->domain());
   }

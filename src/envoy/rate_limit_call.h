@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,7 +109,8 @@ class RateLimitCall {
                            const std::shared_ptr<const Configuration>& configuration);
   void Plan(std::size_t i, const DescriptorLevel* domain);
   void NameCounter(Part& part);
-  void PlanOverride(Part& part, const wire::RlsDescriptor& descriptor);
+  void PlanOverride(Part& part, const wire::RlsOverride& limit,
+                    std::span<const wire::RlsEntry> entries);
   void DropReplaced();
   void MakeChecks();
   // The next thing to ask the store; nullptr if there is none, or it is not a check.

@@ -11,8 +11,11 @@ namespace {
 std::size_t QuadSize(std::string_view text) {
   std::size_t at = 0;
   for (int group = 0; group < 4; ++group) {
-    if (group > 0 && (at >= text.size() || text[at++] != '.')) {
-      return 0;
+    if (group > 0) {
+      if (at >= text.size() || text[at] != '.') {
+        return 0;
+      }
+      ++at;
     }
     std::size_t digits = 0;
     while (digits < 3 && at < text.size() && wire::IsDigit(text[at])) {

@@ -40,7 +40,7 @@ void UsageCall::Find(const DescriptorLevel& domain) {
   for (std::size_t i = 0; i < request->descriptors().size(); ++i) {
     const wire::RlsDescriptor& descriptor = request->descriptors()[i];
     match.Clear();
-    if (descriptor.limit && IsHonoured(descriptor.limit)) {
+    if (descriptor.limit && IsHonoured(*descriptor.limit)) {
       Add(i,
           overrides_.emplace_back(
               LimitOf(*descriptor.limit, request->domain(), descriptor.entries)),

@@ -108,7 +108,7 @@ class GzipSource final : public ByteSource {
     stream_.avail_out = static_cast<uInt>(room.size());
     while (stream_.avail_out == room.size()) {
       if (stream_.avail_in == 0) {
-        const auto got = packed_->Read(chunk_);
+        auto got = packed_->Read(chunk_);
         if (!got) {
           return got;
         }

@@ -61,7 +61,7 @@ void SetRequestLine(LogRecord& record, std::string_view line) {
 void SetTarget(LogRecord& record, std::string_view target) {
   if (target.front() != '/') {
     const std::size_t scheme = target.find("://");
-    if (scheme != target.npos && scheme <= 8) {
+    if (scheme <= 8) {
       const std::string_view rest = target.substr(scheme + 3);
       const std::size_t slash = std::min(rest.find_first_of("/?"), rest.size());
       if (record.Get(Field::kHost).data() == nullptr && slash != 0) {

@@ -207,11 +207,12 @@ class Stream final : public HttpStream,
     on_end(parser_.status());
   }
 
-  void Fail(std::string message) {
+  void Fail(const std::string& message) {
     const auto self = shared_from_this();
     const auto on_end = std::move(on_end_);
+    Failure failure{.message = call_.server.Text() + ": " + message, .sent = sent_};
     Cancel();
-    on_end(tl::unexpected(Failure{.message = call_.server.Text() + ": " + message, .sent = sent_}));
+    on_end(tl::unexpected(std::move(failure)));
   }
 
   EventLoop& loop_;

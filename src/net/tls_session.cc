@@ -145,7 +145,7 @@ TlsSession::Opened TlsSession::Read(std::span<char> into) {
     std::size_t got = 0;
     const int returned = SSL_read_ex(ssl_, into.data() + size, into.size() - size, &got);
     if (returned != 1) {
-      const Step step = StepOf(returned);
+      [[maybe_unused]] const Step step = StepOf(returned);
       return size > 0 ? Opened{Step::kDone, size} : Opened{step, 0};
     }
     size += got;
@@ -164,7 +164,7 @@ TlsSession::Step TlsSession::Write(std::string_view bytes) {
   const int returned = SSL_write_ex(ssl_, bytes.data(), bytes.size(), &taken);
   if (returned != 1) {
     // The output takes everything, so it cannot be that it has to wait.
-    const Step step = StepOf(returned);
+    [[maybe_unused]] const Step step = StepOf(returned);
     if (failure_.empty()) {
       failure_ = "written before the handshake was done";
     }

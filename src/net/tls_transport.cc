@@ -49,6 +49,7 @@ struct WriteTurn final : TransportUser, std::enable_shared_from_this<WriteTurn> 
 // The connection: a session over the transport below.
 class TlsStream : public std::enable_shared_from_this<TlsStream> {
  public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): sealed_input is written by reads.
   TlsStream(EventLoop& loop_in, std::unique_ptr<Transport> under_in,
             std::shared_ptr<const TlsContext> context, std::string_view server_name)
       : loop(loop_in), under(std::move(under_in)), session(std::move(context), server_name) {}

@@ -1,6 +1,7 @@
 #include "replay/report_json.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -86,7 +87,7 @@ void WritePeaks(JsonWriter& json, const RuleReport& rule) {
   json.Name("key_peaks").BeginArray();
   for (const RuleReport::Quantile& quantile : rule.quantiles) {
     json.BeginObject();
-    json.Name("share_ppm").Number(static_cast<std::int64_t>((quantile.share * 1e6) + 0.5));
+    json.Name("share_ppm").Number(std::llround(quantile.share * 1e6));
     json.Name("peak").Number(quantile.peak);
     json.EndObject();
   }

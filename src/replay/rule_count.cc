@@ -55,6 +55,7 @@ std::vector<KeyLine> Top(const KeyLedger& ledger, std::size_t count, Value value
 
 std::vector<RateBin> RatesOf(const KeyLedger& ledger) {
   std::vector<RateBin> bins;
+  bins.reserve(std::size(kRateBins));
   for (const int percent : kRateBins) {
     bins.push_back({.up_to_percent = percent});
   }

@@ -120,11 +120,11 @@ std::vector<Suggestion> SuggestionReader::Suggestions(std::size_t top) const {
 ReplayReport SuggestionReader::Logs(const logs::LogMerge& logs) const {
   ReplayReport report;
   for (const auto& stream : logs.streams()) {
-    report.logs.push_back(stream->Summary());
+    const auto& log = report.logs.emplace_back(stream->Summary());
     report.bad_lines.insert(report.bad_lines.end(), stream->bad_lines().begin(),
                             stream->bad_lines().end());
-    if (report.logs.back().cut_off) {
-      report.warnings.push_back(report.logs.back().cut_off->Text());
+    if (log.cut_off) {
+      report.warnings.push_back(log.cut_off->Text());
     }
   }
   report.requests = requests_;
@@ -140,7 +140,8 @@ std::string SuggestionText(const Suggestion& suggestion, const std::vector<std::
   std::string pattern;
   std::string id = "per";
   for (const std::string& name : key) {
-    pattern += (pattern.empty() ? "" : " ") + name + ":{" + name + "}";
+    fmt::format_to(std::back_inserter(pattern), "{}{}:{{{}}}", pattern.empty() ? "" : " ", name,
+                   name);
     id += "_" + name;
   }
   pattern = pattern.empty() ? "all" : pattern;

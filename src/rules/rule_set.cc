@@ -241,6 +241,7 @@ RuleSet::Needs RuleSet::NeedsOf(const Rule& rule) const {
 
 std::vector<std::string> RuleSet::AttributeNames() const {
   std::vector<std::string> names;
+  names.reserve(index_->attributes.size());
   for (AttributeId id = 0; id < index_->attributes.size(); ++id) {
     names.push_back(index_->attributes.name(id));
   }

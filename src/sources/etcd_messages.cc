@@ -132,11 +132,14 @@ std::string NewestRequest(std::string_view prefix) {
 
 Result<Range> ReadRange(std::string_view text) {
   const auto parsed = Parse(text);
-  const json::object* const header = parsed ? Object(parsed->get_object(), "header") : nullptr;
-  if (header == nullptr) {
+  if (!parsed) {
     return NotEtcd("it has no header");
   }
   const json::object& root = parsed->get_object();
+  const json::object* const header = Object(root, "header");
+  if (header == nullptr) {
+    return NotEtcd("it has no header");
+  }
   Range range{.cluster = std::string(Text(*header, "cluster_id")),
               .revision = Number(*header, "revision"),
               .count = Number(root, "count"),
@@ -209,7 +212,7 @@ std::string EraseIfRequest(std::string_view key, std::int64_t mod_revision) {
 Result<Txn> ReadTxn(std::string_view text) {
   const auto parsed = Parse(text);
   const json::object* const header = parsed ? Object(parsed->get_object(), "header") : nullptr;
-  if (header == nullptr) {
+  if (!parsed || header == nullptr) {
     return NotEtcd("it has no header");
   }
   return Txn{.succeeded = Truth(parsed->get_object(), "succeeded"),

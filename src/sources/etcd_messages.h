@@ -32,7 +32,7 @@ struct Range {
   std::int64_t count = 0;     // Keys in the range, also where only some were asked for.
   std::vector<KeyValue> keys;
 };
-[[nodiscard]] Result<Range> ReadRange(std::string_view json);
+[[nodiscard]] Result<Range> ReadRange(std::string_view text);
 
 // /v3/watch: a stream of messages, one a line.
 [[nodiscard]] std::string WatchRequest(std::string_view prefix, std::int64_t start_revision);
@@ -48,7 +48,7 @@ struct WatchMessage {
   std::vector<Event> events;
 };
 // Errors also where the message says that the watch failed.
-[[nodiscard]] Result<WatchMessage> ReadWatchMessage(std::string_view json);
+[[nodiscard]] Result<WatchMessage> ReadWatchMessage(std::string_view text);
 
 // /v3/kv/txn: only if the key was last written at `mod_revision` (0: it is not there).
 [[nodiscard]] std::string PutIfRequest(std::string_view key, std::string_view value,
@@ -58,11 +58,11 @@ struct Txn {
   bool succeeded = false;
   std::int64_t revision = 0;  // That of the change, where it succeeded.
 };
-[[nodiscard]] Result<Txn> ReadTxn(std::string_view json);
+[[nodiscard]] Result<Txn> ReadTxn(std::string_view text);
 
 // /v3/auth/authenticate
 [[nodiscard]] std::string AuthenticateRequest(std::string_view name, std::string_view password);
-[[nodiscard]] Result<std::string> ReadToken(std::string_view json);
+[[nodiscard]] Result<std::string> ReadToken(std::string_view text);
 
 // What an answer that is no success says of why; a part of the text where it is no JSON.
 [[nodiscard]] std::string ReasonOf(std::string_view body);

@@ -37,7 +37,7 @@ class Walk {
       if (last.starts_with("..") || (options_.skip_dotfiles && last.starts_with('.'))) {
         continue;
       }
-      Take(entry, name.empty() ? last : name + "/" + last, depth);
+      Take(entry, (fs::path(name) / last).string(), depth);
     }
   }
 

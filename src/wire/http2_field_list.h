@@ -11,6 +11,7 @@ namespace sluice::wire {
 
 // The fields of a header or of trailers as nghttp2 takes them. Views: the texts stay alive and
 // unmoved until they are sent.
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only the first size() are read.
 class Http2FieldList {
  public:
   // Most answers have fewer; more are cut off, which ours never are.

@@ -130,7 +130,7 @@ class Parser {
   }
 
   template <class Member>
-  bool Object(Member&& member) {
+  bool Object(const Member& member) {
     if (!cursor_.Take('{')) {
       return Fail("an object is missing");
     }
@@ -154,7 +154,7 @@ class Parser {
   }
 
   template <class Item>
-  bool Array(Item&& item) {
+  bool Array(const Item& item) {
     if (!cursor_.Take('[')) {
       return Fail("a list is missing");
     }

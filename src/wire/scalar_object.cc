@@ -34,9 +34,9 @@ struct ScalarObject::Impl {
   bool ReadNested(JsonCursor& cursor);
   bool ReadValue(JsonCursor& cursor, JsonMember& member);
   bool ReadNumber(JsonCursor& cursor, JsonMember& member);
-  std::string_view Shortest(std::string_view text);
+  std::string_view Shortest(std::string_view fraction);
 
-  bool Refuse(JsonFault fault, std::size_t offset, std::string message);
+  bool Refuse(JsonFault what, std::size_t offset, std::string why);
   bool RefuseTwice(std::size_t offset);
   // The text is no JSON where the cursor stands.
   bool Malformed(const JsonCursor& cursor, std::string_view what);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include <nghttp2/nghttp2.h>
 
@@ -69,7 +68,7 @@ struct Http2ClientCalls {
                           std::uint32_t* flags, nghttp2_data_source*, void* user) {
     Http2Client::Body& body = Of(user).bodies_[id];
     const std::size_t taken = std::min(size, body.bytes.size());
-    std::memcpy(into, body.bytes.data(), taken);
+    std::copy_n(body.bytes.data(), taken, into);
     body.bytes.erase(0, taken);
     if (body.bytes.empty() && body.ended) {
       *flags |= NGHTTP2_DATA_FLAG_EOF;

@@ -125,7 +125,7 @@ class RedisProxy::Pair : public std::enable_shared_from_this<Pair> {
   bool sending_ = false;
 };
 
-RedisProxy::RedisProxy(net::EventLoop& loop, std::string server, std::string path)
+RedisProxy::RedisProxy(net::EventLoop& loop, std::string server, const std::string& path)
     : loop_(loop),
       server_(std::move(server)),
       acceptor_(loop.context(), boost::asio::local::stream_protocol::endpoint(path)),

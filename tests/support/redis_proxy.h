@@ -19,7 +19,7 @@ namespace sluice::support {
 class RedisProxy {
  public:
   // Listens on `path`, which must not be there yet. `loop` outlives it.
-  RedisProxy(net::EventLoop& loop, std::string server, std::string path);
+  RedisProxy(net::EventLoop& loop, std::string server, const std::string& path);
   ~RedisProxy();
   RedisProxy(const RedisProxy&) = delete;
   RedisProxy& operator=(const RedisProxy&) = delete;

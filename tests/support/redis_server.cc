@@ -143,7 +143,7 @@ std::optional<std::string> RedisServer::RunUnlessHungUp(
   address.sun_family = AF_UNIX;
   socket_path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+  if (fd < 0 || ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     GiveUp("cannot connect to it");
   }
   std::string bytes;
@@ -185,7 +185,7 @@ int FreePort() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+  if (fd < 0 || ::bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
       ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     GiveUp("no free port");
   }

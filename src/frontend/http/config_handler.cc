@@ -151,7 +151,7 @@ class RuleErrand final : public Errand {
       : desk_(desk), id_(id), body_(body), exchange_(exchange) {}
 
   void Start() override {
-    auto done = [this](tl::expected<Scope, RuleRefusal> result) { OnDone(result); };
+    auto done = [this](const tl::expected<Scope, RuleRefusal>& result) { OnDone(result); };
     if (body_) {
       desk_.rules.Put(id_, *body_, std::move(done));
     } else {

@@ -118,6 +118,7 @@ TEST_F(RedisTlsTest, SentinelsAndThePrimaryThatTheyNameAreAskedBehindTls) {
                                std::to_string(sentinel_port) + " sentinel replicas mymaster 2>&1";
   WaitUntil(
       [&] {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): the test is one thread.
         return std::system((replicas + " | grep -q " + std::to_string(second_port)).c_str()) == 0;
       },
       "the Sentinel knows the replica");

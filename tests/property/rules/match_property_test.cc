@@ -34,7 +34,7 @@ const std::vector<Block> kBlocks{{"0.0.0.0/0", "1111000"},     {"10.0.0.0/8", "1
                                  {"::/0", "0000111"}};
 
 struct PlainPattern {
-  enum Kind { kExact, kPrefix, kRegex, kCidr } kind = kExact;
+  enum Kind : std::uint8_t { kExact, kPrefix, kRegex, kCidr } kind = kExact;
   std::string text;
   std::string holds;
 

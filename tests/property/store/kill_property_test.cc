@@ -329,7 +329,7 @@ class KillProperty : public ::testing::Test {
     if (child == 0) {
       Hammer(seed);
     }
-    const std::int64_t requests = random() % 8 == 0 ? 0 : 1 + random() % 400;
+    const auto requests = static_cast<std::int64_t>(random() % 8 == 0 ? 0 : 1 + random() % 400);
     int status = 0;
     while (ledger_->requests < before + requests) {
       ASSERT_EQ(waitpid(child, &status, WNOHANG), 0) << "it ended by itself: " << status;

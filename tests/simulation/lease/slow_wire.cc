@@ -106,7 +106,7 @@ Duration SlowWire::Way() {
   return std::chrono::microseconds(300 + Draw(400));
 }
 
-void SlowWire::Carry(std::shared_ptr<Sent> sent, Duration way) {
+void SlowWire::Carry(const std::shared_ptr<Sent>& sent, Duration way) {
   const auto answer = [this, sent](store::StoreError error) {
     if (sent->call == nullptr) {
       return;
@@ -145,7 +145,7 @@ void SlowWire::CheckMany(std::span<store::CheckCall* const> batch) {
     ++calls_;
     auto sent = std::make_shared<SentCheck>(*call, faults_.ends_late);
     under_way_.insert(sent);
-    Carry(std::move(sent), Way());
+    Carry(sent, Way());
   }
 }
 
@@ -156,10 +156,9 @@ void SlowWire::Settle(store::SettleCall& call) {
   if (Draw(1000) < faults_.doubled_per_thousand) {
     auto again = std::make_shared<SentSettle>(call, faults_.gives_back_blindly);
     again->call = nullptr;
-    Carry(std::move(again), Way());
+    Carry(again, Way());
   }
-  Carry(std::move(sent),
-        faults_.slow_settlements ? Duration(Draw(faults_.longest.count())) : Way());
+  Carry(sent, faults_.slow_settlements ? Duration(Draw(faults_.longest.count())) : Way());
 }
 
 void SlowWire::Cut() {

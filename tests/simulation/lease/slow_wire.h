@@ -57,7 +57,7 @@ class SlowWire final : public store::KeyStore {
 
   [[nodiscard]] std::int64_t Draw(std::int64_t below);
   [[nodiscard]] Duration Way();
-  void Carry(std::shared_ptr<Sent> sent, Duration way);
+  void Carry(const std::shared_ptr<Sent>& sent, Duration way);
 
   store::KeyStore& shared_;
   const Faults& faults_;

@@ -97,7 +97,7 @@ TEST(ListenerTest, CarriesBytesBothWaysAndSeesTheEnd) {
   boost::asio::write(client, boost::asio::buffer("hello", 5));
   std::string got;
   client.non_blocking(true);
-  std::array<char, 16> buffer;
+  std::array<char, 16> buffer{};
   server.RunUntil([&] {
     boost::system::error_code error;
     const std::size_t size = client.read_some(boost::asio::buffer(buffer), error);
@@ -168,7 +168,7 @@ TEST(ListenerTest, OutlivesALackOfDescriptorsWithoutSpinning) {
   before.non_blocking(true);
   const auto talk = [&] {
     boost::asio::write(before, boost::asio::buffer("hello", 5));
-    std::array<char, 16> buffer;
+    std::array<char, 16> buffer{};
     server.RunUntil([&] {
       boost::system::error_code error;
       return before.read_some(boost::asio::buffer(buffer), error) == 5;

@@ -53,7 +53,7 @@ TEST(RequestTest, WhatCanNeverPassTakesNoSlot) {
   const OwnedKey key("never");
   struct Case {
     core::Quota quota;
-    Units cost;
+    Units cost = 0;
   };
   for (const auto& [quota, cost] :
        {Case{no_rate, 1}, Case{reserved, 1}, Case{no_limit, 1}, Case{small, 6}}) {

@@ -224,7 +224,8 @@ TEST_F(TableSnapshotTest, ABadSnapshotYieldsToThePreviousOneWithAWarning) {
     if (i % 2 == 0) {
       bad.resize(random() % good.size());
     } else {
-      bad[random() % bad.size()] ^= static_cast<char>(1 << (random() % 8));
+      const std::size_t at = random() % bad.size();
+      bad[at] = static_cast<char>(bad[at] ^ (1U << (random() % 8)));
     }
     Write(Snapshot(), bad);
     const auto table = Open();
