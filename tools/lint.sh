@@ -5,8 +5,9 @@
 #   tools/lint.sh format          rewrite all C++ by .clang-format
 #   tools/lint.sh style           clang-format, shellcheck, layers, documents: seconds
 #   tools/lint.sh headers         every header compiles alone
-#   tools/lint.sh tidy [FILE...]  clang-tidy over these files, or all of ours: an hour, or minutes
-#                                 with CLANG_TIDY=clang-tidy-22, which passes over system headers
+#   tools/lint.sh tidy [FILE...]  clang-tidy over these files, or all of ours: hours
+#                                 (CLANG_TIDY=clang-tidy-22, which passes over system headers, takes
+#                                 some two thirds of the time)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
