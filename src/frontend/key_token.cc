@@ -73,9 +73,10 @@ class Reader {
     good_ = good_ && parts <= core::kMaxKeyParts;
     for (std::uint64_t i = 0; good_ && i < parts; ++i) {
       const std::uint64_t type = Number(1);
-      good_ = good_ && type <= static_cast<std::uint64_t>(core::AttributeType::kIp);
+      constexpr auto kIp = static_cast<std::uint64_t>(core::AttributeType::kIp);
+      good_ = good_ && type <= kIp;
       TokenKey::Part part{.attribute = Text(), .type = {}, .value = Text()};
-      part.type = static_cast<core::AttributeType>(good_ ? type : 0);
+      part.type = type == kIp ? core::AttributeType::kIp : core::AttributeType::kText;
       good_ = good_ && part.value.size() <= core::kMaxValueBytes;
       key.parts.push_back(std::move(part));
     }
