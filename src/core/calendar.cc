@@ -258,6 +258,9 @@ void Calendar::Remember(const Period& period) const {
       !version_.compare_exchange_strong(version, version + 1, std::memory_order_acq_rel)) {
     return;
   }
+  // Release on the two ends keeps them behind the odd version, and on the last version keeps that
+  // behind them. A reader that sees one of the new ends therefore sees that the version has
+  // changed.
   begin_ns_.store(period.begin.time_since_epoch().count(), std::memory_order_release);
   end_ns_.store(period.end.time_since_epoch().count(), std::memory_order_release);
   version_.store(version + 2, std::memory_order_release);

@@ -39,6 +39,7 @@ void RateLimitService::SetConfiguration(std::shared_ptr<const Configuration> con
   metrics_.Adopt(*configuration);
   const std::lock_guard lock(mutex_);
   current_ = std::move(configuration);
+  // Pairs with the acquire in Get. The configuration itself is handed over under the mutex.
   version_.fetch_add(1, std::memory_order_release);
 }
 

@@ -12,6 +12,7 @@ void AccessToken::Set(std::string_view secret) {
   secret_.fill('\0');
   std::copy(secret.begin(), secret.end(), secret_.begin());
   size_ = secret.size();
+  // Pairs with the acquire in Admits. The secret itself is copied under the mutex.
   version_.fetch_add(1, std::memory_order_release);
 }
 

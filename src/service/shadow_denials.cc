@@ -62,6 +62,7 @@ void ShadowDenials::Count(std::string_view rule, std::span<const core::KeyPart> 
     hash.Add(part.value);
   }
   Set& set = (*sets_)[hash.get() % kSets];
+  // A lock that is tried only. Its acquire pairs with the release at the end, here and in Keys().
   if (set.taken.exchange(true, std::memory_order_acquire)) {
     missed_.fetch_add(1, std::memory_order_relaxed);
     return;

@@ -90,6 +90,7 @@ PublishedSnapshot::PublishedSnapshot()
 void PublishedSnapshot::Publish(std::shared_ptr<const Snapshot> snapshot) {
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);
+  // Pairs with the acquire in Pin. The snapshot itself is handed over under the mutex.
   version_.fetch_add(1, std::memory_order_release);
 }
 

@@ -39,6 +39,9 @@ BlockRef BlockPool::Take() {
     // May read the link of a block that another thread has just taken; the counter then
     // differs and the exchange fails.
     const BlockRef next = at(ref).next();
+    // It cannot be an older link either: the acquire of `top` puts the write that pushed `ref`
+    // before this read. Release keeps this exchange in the chain that began with that push, so that
+    // the next Take still synchronises with it.
     if (top_.compare_exchange_weak(top, Tagged(top, next), std::memory_order_acq_rel,
                                    std::memory_order_acquire)) {
       in_use_.fetch_add(1, std::memory_order_relaxed);
@@ -73,6 +76,8 @@ void BlockPool::GiveChain(BlockRef first, BlockRef end) {
 void BlockPool::Push(BlockRef first, BlockRef last, std::uint32_t count) {
   in_use_.fetch_sub(count, std::memory_order_relaxed);
   std::uint64_t top = top_.load(std::memory_order_relaxed);
+  // Release pairs with the acquires in Take: the taker sees these blocks as they were given. What
+  // `top` was read as is only a number to write, so reading it may be relaxed.
   do {
     at(last).set_next(static_cast<BlockRef>(top));
   } while (!top_.compare_exchange_weak(top, Tagged(top, first), std::memory_order_acq_rel,

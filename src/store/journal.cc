@@ -6,6 +6,7 @@ namespace sluice::store {
 
 int UndoAll(std::span<std::byte> mapping, std::size_t from, std::span<JournalRecord> records) {
   for (const JournalRecord& record : records) {
+    // Pairs with the release in Publish: the ranges that are counted are whole.
     const std::uint32_t count = record.count.load(std::memory_order_acquire);
     if (count > kJournalRanges) {
       return -1;
@@ -26,7 +27,7 @@ int UndoAll(std::span<std::byte> mapping, std::size_t from, std::span<JournalRec
       std::memcpy(mapping.data() + range.offset, range.bytes.data(), range.size);
       undone += i == 1 ? 1 : 0;
     }
-    record.count.store(0, std::memory_order_release);
+    record.count.store(0, std::memory_order_release);  // Killed here, the next start undoes again.
   }
   return undone;
 }

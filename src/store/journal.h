@@ -18,8 +18,15 @@ namespace sluice::store {
 //   Save()... for every range, Publish(), the writes, Retire(), then the slots are unlocked.
 //
 // A killed process has carried out its stores in program order, so only the compiler must be
-// kept from moving them: hence the signal fences. (A machine that loses power loses a tmpfs
-// anyway.)
+// kept from moving them: hence the signal fences. That holds for processors that reorder, too. A
+// kill takes a thread between two of its instructions: all stores before that point reach memory,
+// if late, and none behind it does. Other threads may see them in another order, but the one who
+// undoes is not among them: it comes when the last thread of the killed process is gone, through
+// the kernel, by way of the lock on the file. (A machine that loses power loses a tmpfs anyway.)
+//
+// Records of two threads never undo each other's work: a thread's Retire comes before it unlocks
+// the slots, the unlock is a release, and the next holder saves those bytes behind its acquire. So
+// when the second record names a slot, the first one is retired.
 inline constexpr std::size_t kMaxSavedBytes = 48;
 
 struct SavedRange {
@@ -57,6 +64,7 @@ class Journal {
   }
   void Publish() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    // Release pairs with the acquire in UndoAll, where a test runs it in the same process.
     record_->count.store(count_, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }

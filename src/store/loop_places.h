@@ -37,6 +37,8 @@ class LoopPlaces {
     });
     SLUICE_ASSERT(free != kept_.end());
     const auto place = static_cast<std::size_t>(free - kept_.begin());
+    // Both releases pair with the acquires in Find: who sees the place sees what was made, and
+    // who sees the new number of places sees the place.
     free->store(&kept, std::memory_order_release);
     used_.store(std::max(used_.load(std::memory_order_relaxed), place + 1),
                 std::memory_order_release);
@@ -45,6 +47,8 @@ class LoopPlaces {
 
   void Remove(std::size_t place) {
     const std::lock_guard lock(changing_);
+    // Pairs with the acquire in Find. Whose it was does not look any more (see above); others skip
+    // it, whichever of the two they see.
     kept_[place].store(nullptr, std::memory_order_release);
   }
 

@@ -15,6 +15,8 @@ std::size_t PlaceOf(std::span<const RulePlace> places, std::string_view id) {
   const std::size_t home = XXH3_64bits(id.data(), id.size()) % places.size();
   for (std::size_t i = 0; i < std::min(places.size(), kRuleProbes); ++i) {
     const std::size_t at = (home + i) % places.size();
+    // Pairs with the release in NumberOf, as do the other acquires here: who sees the size sees the
+    // id.
     const std::uint32_t size = places[at].size.load(std::memory_order_acquire);
     if (size == 0 || std::string_view(places[at].id.data(), size) == id) {
       return at;
@@ -42,7 +44,7 @@ std::uint16_t RuleDirectory::NumberOf(std::string_view id) {
     RulePlace& place = places_[at];
     if (place.size.load(std::memory_order_relaxed) == 0) {
       std::ranges::copy(id, place.id.begin());
-      // Pairs with the acquires above: who sees the size sees the id.
+      // Pairs with the acquires above and in IdOf.
       place.size.store(static_cast<std::uint32_t>(id.size()), std::memory_order_release);
     }
   }

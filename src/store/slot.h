@@ -39,7 +39,25 @@ struct ListState {
 };
 static_assert(sizeof(ListState) == sizeof(RawState));
 
-// One key: one cache line. Everything but the fingerprint, the lock, `reach`, `heat` and
+// One key: one cache line.
+//
+// Who may rely on what, on machines that reorder (arm64) as on x86, which hardly does:
+//
+// - The lock. TryLock acquires and Unlock releases, so whoever holds it sees every write that
+//   earlier holders made. That alone orders the key's state, its blocks and its expiry, and is why
+//   all of these are plain or relaxed.
+// - The fingerprint. It is written under the lock and read without it, in two halves that may be of
+//   two keys, and may be older than what the slot holds by now. So a match found without the lock
+//   is a guess: whoever found it locks the slot and compares again, and what it reads then is what
+//   the last holder wrote. A miss is a guess too, and is settled by SlotArray under the home's
+//   insert lock.
+// - The expiry and the heat, read without the lock, pick candidates. Who takes one locks it and
+//   reads the expiry again.
+//
+// TSan holds the plain bytes to this (table_stress_test.cc, under `make tsan`): with a relaxed
+// Unlock or TryLock it reports them.
+//
+// Everything but the fingerprint, the lock, `reach`, `heat` and
 // `expiry` is read and written under the lock only; those are read without it as hints and
 // read again under it.
 struct alignas(64) Slot {
@@ -99,7 +117,8 @@ inline constexpr std::uint32_t kNoExpirySecond = std::numeric_limits<std::uint32
 
 [[nodiscard]] bool TryLock(Slot& slot, std::uint32_t owner);
 inline void Unlock(Slot& slot) {
-  // Pairs with the acquire of the next holder's TryLock.
+  // Pairs with the acquire of the next holder's TryLock. It also comes behind the journal's Retire
+  // for whoever sees it: no thread overwrites what a record still names.
   slot.lock.store(0, std::memory_order_release);
 }
 // Spins, then yields: a holder may have been put to sleep by the scheduler.
@@ -107,6 +126,7 @@ void Pause(unsigned& spins);
 
 inline bool TryLock(Slot& slot, std::uint32_t owner) {
   std::uint32_t free = 0;
+  // Acquire pairs with the release in Unlock. A failure reads nothing, so it may be relaxed.
   return slot.lock.compare_exchange_strong(free, owner, std::memory_order_acquire,
                                            std::memory_order_relaxed);
 }

@@ -6,6 +6,7 @@
 
 #include <sched.h>
 
+#include "base/cpu_relax.h"
 #include "store/list_kind.h"
 #include "store/table_layout.h"
 
@@ -27,6 +28,7 @@ void LockInsert(Slot& home) {
 }
 
 void UnlockInsert(Slot& home) {
+  // Pairs with the acquire in LockInsert.
   home.insert_lock.store(0, std::memory_order_release);
 }
 
@@ -81,7 +83,7 @@ void Pause(unsigned& spins) {
   if (++spins % 64 == 0) {
     sched_yield();
   } else {
-    __builtin_ia32_pause();
+    base::CpuRelax();
   }
 }
 
@@ -108,6 +110,7 @@ Slot* SlotArray::Insert(const Newcomer& newcomer) {
         reach = i;
       }
     }
+    // Pairs with the acquire in Find. The new key's fingerprint was written by Occupy, above.
     home->reach.store(reach, std::memory_order_release);
   }
   UnlockInsert(*home);

@@ -19,6 +19,13 @@ namespace sluice::store {
 // Finding takes no lock: whoever finds a slot locks it and compares again. Inserting holds
 // the home's insert lock, so one key never gets two slots; it takes slots by try-lock only,
 // so it waits for nobody while it holds that.
+//
+// Why one key never gets two slots, where threads may see each other's writes late: a key is put in
+// under the insert lock of its home alone, and that lock's acquire pairs with its release. So
+// whoever holds it sees the fingerprint and the reach that each earlier holder wrote, or what has
+// overwritten them since. A fingerprint is overwritten only by who holds that slot's lock and found
+// its key over, or evicted it. So a miss under the insert lock means that the key is gone, and a
+// match that is out of date is found out when the slot is locked and compared.
 class SlotArray {
  public:
   SlotArray(std::span<Slot> slots, std::uint64_t homes, BlockPool& blocks, TableCounters& counters)
@@ -45,7 +52,8 @@ class SlotArray {
   // The key's slot, not locked; nullptr if it has none.
   [[nodiscard]] Slot* Find(const Fingerprint& key) const {
     Slot* home = &HomeOf(key);
-    // Pairs with the release in Insert: a reach that covers a slot comes after its key.
+    // Pairs with the release in Insert: who sees a reach that covers a slot sees its key. The
+    // fingerprints may be relaxed, as the acquire keeps them behind it.
     Slot* end = home + home->reach.load(std::memory_order_acquire) + 1;
     for (Slot* slot = home; slot != end; ++slot) {
       if (slot->high.load(std::memory_order_relaxed) == key.high &&

@@ -17,7 +17,8 @@ class LeaseBook {
   // -1 when all are taken.
   [[nodiscard]] int Take();
   void Give(int number);
-  // The table is gone: threads may forget their numbers.
+  // The table is gone: threads may forget their numbers. The release pairs with the acquire in
+  // closed(); the numbers themselves are under the mutex.
   void Close() { closed_.store(true, std::memory_order_release); }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
 
