@@ -28,6 +28,7 @@ void AddRefund(CLI::App& app, int& exit_code);
 void AddBans(CLI::App& app, int& exit_code);
 void AddEnvoy(CLI::App& app, int& exit_code);
 void AddUnban(CLI::App& app, int& exit_code);
+void AddHealth(CLI::App& app, int& exit_code);
 
 // The key=value words of a command line. False, with a complaint on stderr, if one has no '='
 // or nothing before it. The attributes view `words`.

@@ -59,6 +59,7 @@ int Main(int argc, char** argv) {
   AddBans(app, exit_code);
   AddUnban(app, exit_code);
   AddEnvoy(app, exit_code);
+  AddHealth(app, exit_code);
   if (argc > 1 && argv[1][0] != '-' && !IsCommand(app, argv[1])) {
     return kExitError;
   }

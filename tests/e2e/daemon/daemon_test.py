@@ -204,6 +204,25 @@ class DaemonTest(unittest.TestCase):
         self.assertNotIn("warning", run.stdout)
         self.assertEqual(run.stdout.count("a.yaml:3:5: unknown field raet, did you mean rate?"), 1)
 
+    def test_health_says_whether_it_is_ready(self):
+        def health(server, *words):
+            return subprocess.run([SLUICE, "health", "--server", server, *words],
+                                  capture_output=True, text=True, timeout=20)
+        (self.root / "rules/a.yaml").write_text(RULES % 5)
+        self.start()
+        for address in (self.address, self.admin):
+            run = health("http://" + address)
+            self.assertEqual((run.returncode, run.stdout), (0, "ready\n"), run.stderr)
+        self.assertEqual(health("http://" + self.address, "--quiet").stdout, "")
+        # A listener that is there and does not say 200.
+        self.assertEqual(health("http://" + self.address + "/nowhere").returncode, 1)
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=20)
+        run = health("http://" + self.address)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("not ready: ", run.stderr)
+        self.assertEqual(health("gopher://x").returncode, 2)
+
     def test_names_a_command_that_is_none(self):
         run = subprocess.run([SLUICE, "valdate", "x"], capture_output=True, text=True, timeout=20)
         self.assertEqual(run.returncode, 2)

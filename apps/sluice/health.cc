@@ -1,0 +1,58 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "answer_text.h"
+#include "command_line.h"
+#include "exit_code.h"
+#include "net/http_client.h"
+
+// sluice health.
+namespace sluice::app {
+
+namespace {
+
+// Ready or not: who asks wants no third answer. Docker knows 0 and 1 only, so a daemon that is not
+// reached is not ready.
+int Health(const std::string& server, bool quiet) {
+  const auto url = net::ParseHttpUrl(server);
+  if (!url) {
+    std::fprintf(stderr, "sluice: %s\n", url.error().Text().c_str());
+    return kExitError;
+  }
+  const auto reply = net::CallHttp(*url, {.target = "/readyz"});
+  if (!reply) {
+    std::fprintf(stderr, "sluice: not ready: %s\n", reply.error().Text().c_str());
+    return kExitNo;
+  }
+  constexpr int kOk = 200;
+  if (reply->status != kOk) {
+    std::fprintf(stderr, "sluice: not ready: %s\n",
+                 TellProblem(reply->status, reply->body).c_str());
+    return kExitNo;
+  }
+  if (!quiet) {
+    std::printf("ready\n");
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddHealth(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string server = "http://127.0.0.1:8080";
+    bool quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("health", "Say whether a daemon is ready for requests");
+  command->footer(
+      "For health checks of containers: it needs no curl. Any listener without TLS will do.\n"
+      "Exit codes: 0 ready, 1 not ready or not reached, 2 wrong command line.\n"
+      "Example: sluice health --server http://127.0.0.1:6070");
+  command->add_option("--server", options->server, "A listener")->capture_default_str();
+  command->add_flag("--quiet", options->quiet, "Print nothing when it is ready");
+  command->callback([options, &exit_code] { exit_code = Health(options->server, options->quiet); });
+}
+
+}  // namespace sluice::app
