@@ -1,5 +1,5 @@
 # What `cmake --install` lays down: libsluice.a with its public headers and CMake package,
-# the daemon, and its unit file.
+# the daemon, and its unit file with the user and the folder that it needs.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -54,7 +54,13 @@ install(CODE "
   set(SLUICE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
   set(SLUICE_DOCDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
   configure_file(\"${PROJECT_SOURCE_DIR}/packaging/sluice.service.in\"
-                 \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/sluice.service\" @ONLY)")
+                 \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/systemd/system/sluice.service\" @ONLY)"
+  COMPONENT service)
+# The daemon's user and the table's folder: systemd-sysusers and systemd-tmpfiles make them.
+foreach(kind sysusers tmpfiles)
+  install(FILES ${PROJECT_SOURCE_DIR}/packaging/sluice.${kind} DESTINATION lib/${kind}.d
+          RENAME sluice.conf COMPONENT service)
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
