@@ -22,9 +22,13 @@ TimeLine::TimeLine(LineRecord& record, const base::ClockReading& now, const Boot
   if (is_new) {
     record.offset_ns = wall - now.boot.count();
     record.last_line_ns = wall;
-  } else if (record.boot_id != boot_id) {
-    record.last_line_ns = record.last_line_ns + passed;
-    record.offset_ns = record.last_line_ns - now.boot.count();
+  } else {
+    if (record.boot_id != boot_id) {
+      record.last_line_ns = record.last_line_ns + passed;
+      record.offset_ns = record.last_line_ns - now.boot.count();
+    }
+    record.offset_ns =
+        std::max(record.offset_ns.load(), record.last_line_ns.load() - now.boot.count());
   }
   record.boot_id = boot_id;
 }
@@ -33,32 +37,28 @@ TimeLine::TimeLine(LineRecord& record, const base::ClockReading& now, const Boot
 // older `last_line_ns` answers its own reading, as if it had come first. One that sees an older
 // offset after a step back finds the step again, and StepBack looks at both under its mutex.
 TableNow TimeLine::Now(const base::ClockReading& reading) {
-  std::int64_t line = reading.boot.count() + record_->offset_ns.load(std::memory_order_relaxed);
+  const std::int64_t line =
+      reading.boot.count() + record_->offset_ns.load(std::memory_order_relaxed);
   const std::int64_t last = record_->last_line_ns.load(std::memory_order_relaxed);
   if (line >= last + kTickNs) {
-    // One thread a tick writes; who loses has nothing to add. The wall may be a tick older
-    // than the line: it only serves after a reboot.
-    std::int64_t expected = last;
-    if (record_->last_line_ns.compare_exchange_strong(expected, line, std::memory_order_relaxed)) {
-      record_->last_wall_ns.store(reading.wall.time_since_epoch().count(),
-                                  std::memory_order_relaxed);
-    }
-  } else if (line <= last - kTickNs) {
-    return {.line = StepBack(reading), .wall = reading.wall};
+    Note(line, reading.wall);
   }
-  line = std::max(line, last);
-  return {.line = TableInstant(Duration(line)), .wall = reading.wall};
+  return {.line = TableInstant(Duration(std::max(line, last))), .wall = reading.wall};
 }
 
-TableInstant TimeLine::StepBack(const base::ClockReading& reading) {
-  const std::scoped_lock lock(stepping_);
-  const std::int64_t last = record_->last_line_ns.load(std::memory_order_relaxed);
-  const std::int64_t offset = record_->offset_ns.load(std::memory_order_relaxed);
-  const std::int64_t line = reading.boot.count() + offset;
-  if (line <= last - kTickNs) {  // Not yet seen to by another thread.
-    record_->offset_ns.store(offset + (last - line), std::memory_order_relaxed);
+// One thread at a time, so that line and wall are of the same reading; who finds another one at
+// it leaves the note to that one. The wall goes first: a process that is killed in between
+// loses a tick, and counts none twice.
+void TimeLine::Note(std::int64_t line, WallInstant wall) {
+  if (noting_.test_and_set(std::memory_order_acquire)) {
+    return;
   }
-  return TableInstant(Duration(std::max(line, last)));
+  if (line > record_->last_line_ns.load(std::memory_order_relaxed)) {
+    record_->last_wall_ns.store(wall.time_since_epoch().count(), std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    record_->last_line_ns.store(line, std::memory_order_relaxed);
+  }
+  noting_.clear(std::memory_order_release);
 }
 
 BootId CurrentBootId() {

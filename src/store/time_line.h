@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 #include "sluice/time.h"
 
@@ -16,31 +15,38 @@ using BootId = std::array<std::uint8_t, 16>;
 // The part of a table's time line that is kept beside its state.
 struct LineRecord {
   BootId boot_id{};
-  std::atomic<std::int64_t> offset_ns{0};     // line = CLOCK_BOOTTIME + offset.
-  std::atomic<std::int64_t> last_line_ns{0};  // At most a tick behind what was ever given out.
+  std::atomic<std::int64_t> offset_ns{0};  // line = CLOCK_BOOTTIME + offset.
+  // A time that was given out, and the wall at that time: a pair, noted once a tick (1 ms).
+  std::atomic<std::int64_t> last_line_ns{0};
   std::atomic<std::int64_t> last_wall_ns{0};
 };
 
 // A table's line of elapsed time. It starts at the wall's reading when the table is made,
-// runs with CLOCK_BOOTTIME, and goes only forward: steps of the wall do not touch it, a boot
-// clock that steps back counts as no time passed and goes on from there, and after a reboot
-// it resumes at the last time plus what the wall says has passed since, if anything.
+// runs with CLOCK_BOOTTIME, and goes only forward: steps of the wall do not touch it, and after
+// a reboot it resumes at the last time plus what the wall says has passed since, if anything.
 //
-// Two threads may hand in readings in the other order than they took them; that looks like a
-// step back of less than a tick (1 ms) and is taken for no more than that: it answers the
-// latest tick and moves nothing. Safe from any thread.
+// The offset is set when the table is opened and never again: CLOCK_BOOTTIME does not step while
+// a machine runs. A reading that is older than the line was taken by a thread that another one
+// overtook. The thread gets the later of the two times, and nothing moves: an old reading must
+// not push the line ahead of real time, for that would mint units.
+//
+// Safe from any thread; waits for none.
 class TimeLine {
  public:
-  // `record` is all zero for a new table, else what a table left behind.
+  // `record` is all zero for a new table, else what a table left behind. Where the boot clock
+  // reads earlier than the line although the boot is the same (another time namespace, a
+  // restored machine), the line goes on from where it was.
   TimeLine(LineRecord& record, const base::ClockReading& now, const BootId& boot_id, bool is_new);
 
+  // The time on the line at `reading`: never before the reading, never after the latest
+  // reading that any thread has handed in.
   [[nodiscard]] TableNow Now(const base::ClockReading& reading);
 
  private:
-  TableInstant StepBack(const base::ClockReading& reading);
+  void Note(std::int64_t line, WallInstant wall);
 
   LineRecord* record_;
-  std::mutex stepping_;
+  std::atomic_flag noting_;
 };
 
 // The kernel's id of this boot; all zero where it has none.
