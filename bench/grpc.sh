@@ -4,9 +4,9 @@
 # figure to hold is the server's CPU time per call (/proc/PID/stat): it does not depend on who else
 # uses the machine. Budgets stand in docs/benchmarks.md.
 #
-#   SLUICE=build/release/bin/sluice bench/grpc.sh     CALLS=1000000
+#   SLUICE=build/bench/bin/sluice bench/grpc.sh     CALLS=1000000
 set -euo pipefail
-sluice=${SLUICE:-build/release/bin/sluice}
+sluice=${SLUICE:-build/bench/bin/sluice}
 calls=${CALLS:-1000000}
 work=$(mktemp -d)
 pid=

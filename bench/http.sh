@@ -5,9 +5,9 @@
 # day to day, so a control stands beside it: a server that only echoes (bench/echo_server.cc),
 # under the same load, each time right before the daemon. Budgets stand in docs/benchmarks.md.
 #
-#   SLUICE=build/release/bin/sluice bench/http.sh     SECONDS_EACH=5 CONNECTIONS=32
+#   SLUICE=build/bench/bin/sluice bench/http.sh     SECONDS_EACH=5 CONNECTIONS=32
 set -euo pipefail
-sluice=${SLUICE:-build/release/bin/sluice}
+sluice=${SLUICE:-build/bench/bin/sluice}
 echo_server=${ECHO_SERVER:-$(dirname "$sluice")/echo_server}
 seconds=${SECONDS_EACH:-5}
 connections=${CONNECTIONS:-32}

@@ -3,7 +3,7 @@
 // and their allocations; Door/16 is a turn of 16 pipelined ones. The pieces stand below the whole.
 //
 // Counting instructions is what a busy machine cannot disturb:
-//   valgrind --tool=callgrind --toggle-collect='*::TakeTurn*' build/release/bin/http_path_bench
+//   valgrind --tool=callgrind --toggle-collect='*::TakeTurn*' build/bench/bin/http_path_bench
 //     --benchmark_filter=Door/16 --benchmark_min_time=0.1
 
 #include <cstdint>

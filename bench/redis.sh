@@ -5,9 +5,9 @@
 # redis-benchmark, and what a naive client does instead, a GET and a SET. Last, the memory that a key
 # takes. CPU times are those to trust: /proc/PID/stat of the server, getrusage of the node.
 #
-#   SLUICE=build/release/bin/sluice bench/redis.sh     SECONDS_EACH=3 KEYS=100000 CALLS=100000
+#   SLUICE=build/bench/bin/sluice bench/redis.sh     SECONDS_EACH=3 KEYS=100000 CALLS=100000
 set -euo pipefail
-bin=$(dirname "${SLUICE:-build/release/bin/sluice}")
+bin=$(dirname "${SLUICE:-build/bench/bin/sluice}")
 seconds=${SECONDS_EACH:-3}
 keys=${KEYS:-100000}
 calls=${CALLS:-100000}

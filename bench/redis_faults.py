@@ -3,7 +3,7 @@
 load, fault by fault, and a table of it. Exit code 1 if a bound of docs/redis.md is broken; lines
 below the table say which.
 
-  SLUICE=build/release/bin/sluice bench/redis_faults.py [NAME...]     NAME: part of a row's name
+  SLUICE=build/bench/bin/sluice bench/redis_faults.py [NAME...]     NAME: part of a row's name
 """
 import os
 import pathlib
@@ -239,7 +239,7 @@ def say(cells):
 def main():
     wanted = sys.argv[1:]
     root = pathlib.Path(__file__).resolve().parent.parent
-    sluice = os.path.abspath(os.environ.get("SLUICE", root / "build/release/bin/sluice"))
+    sluice = os.path.abspath(os.environ.get("SLUICE", root / "build/bench/bin/sluice"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     processes, setups, broken = Processes(), {}, []
     print("%d daemons, deadline %g ms, times in ms from a fault's beginning on. `open`, `shut`, `here`: "

@@ -3,9 +3,9 @@
 # requests a second, completion order a little off), replayed and suggested from. The figure to
 # hold is lines per second of CPU time, user and system together; the aim is 1,000,000.
 #
-#   SLUICE=build/release/bin/sluice bench/replay.sh     LINES=2000000 KEYS=100000
+#   SLUICE=build/bench/bin/sluice bench/replay.sh     LINES=2000000 KEYS=100000
 set -euo pipefail
-sluice=${SLUICE:-build/release/bin/sluice}
+sluice=${SLUICE:-build/bench/bin/sluice}
 lines=${LINES:-2000000}
 keys=${KEYS:-100000}
 work=$(mktemp -d)

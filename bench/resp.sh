@@ -5,9 +5,9 @@
 # command (/proc/PID/stat): it does not depend on who else uses the machine. Budgets stand in
 # docs/benchmarks.md.
 #
-#   SLUICE=build/release/bin/sluice bench/resp.sh     COMMANDS=2000000 CONNECTIONS=32
+#   SLUICE=build/bench/bin/sluice bench/resp.sh     COMMANDS=2000000 CONNECTIONS=32
 set -euo pipefail
-sluice=${SLUICE:-build/release/bin/sluice}
+sluice=${SLUICE:-build/bench/bin/sluice}
 commands=${COMMANDS:-2000000}
 connections=${CONNECTIONS:-32}
 here=$(cd "$(dirname "$0")" && pwd)

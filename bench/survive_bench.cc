@@ -1,7 +1,7 @@
 // What outliving the process costs: writing a snapshot, what decisions notice of it, and how long
 // the next start takes.
 //
-//   build/release/bin/survive_bench [KEYS [FOLDER]]     10,000,000 keys; snapshots in /tmp
+//   build/bench/bin/survive_bench [KEYS [FOLDER]]     10,000,000 keys; snapshots in /tmp
 //
 // The table's file lies under /dev/shm, as a daemon's does.
 

@@ -2,7 +2,7 @@
 // same run. `per_check` is the time of one check; machine and build stand in Google
 // Benchmark's head. A decision that allocates is an error.
 //
-//   build/release/bin/table_bench [--benchmark_filter=gcra]
+//   build/bench/bin/table_bench [--benchmark_filter=gcra]
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 # figure to hold is the server's CPU time per request (/proc/PID/stat); the plain line stands beside
 # the others, from the same minute, because machines differ from day to day.
 #
-#   SLUICE=build/release/bin/sluice bench/tls_http2.sh     SECONDS_EACH=5
+#   SLUICE=build/bench/bin/sluice bench/tls_http2.sh     SECONDS_EACH=5
 set -euo pipefail
-sluice=${SLUICE:-build/release/bin/sluice}
+sluice=${SLUICE:-build/bench/bin/sluice}
 seconds=${SECONDS_EACH:-5}
 work=$(mktemp -d)
 server=

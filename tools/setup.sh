@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing for what you want to do.
 #
-#   tools/setup.sh [GROUP...]     groups of tools/packages.txt: build (default) bench lint fuzz
+#   tools/setup.sh GROUP...     groups of tools/packages.txt: run, test, bench, lint, fuzz, bare
 #
 # Says nothing when nothing is missing. Needs root or sudo only when something is.
 set -euo pipefail
@@ -13,12 +13,12 @@ packages_of() {  # The lines under [$1], without comments.
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: this is no Debian system, so nothing was installed. Sluice needs what these" >&2
-  echo "       Debian 12 packages hold: $(packages_of build | tr '\n' ' ')" >&2
+  echo "       Debian 12 packages hold: $(packages_of "$1" | tr '\n' ' ')" >&2
   exit 0  # The libraries may well be there; CMake says which one is not.
 fi
 
 wanted=()
-for group in "${@:-build}"; do
+for group in "$@"; do
   mapfile -t -O "${#wanted[@]}" wanted < <(packages_of "$group")
 done
 missing=()
@@ -38,7 +38,8 @@ if [[ $(id -u) -ne 0 ]]; then
   root=(sudo)
 fi
 
-echo "setup: installing ${missing[*]}"
+count=$(printf '%s\n' "${missing[@]}" | sort -u | wc -l)
+echo "setup: $count Debian packages are missing: ${missing[*]}"
 log=$(mktemp)
 policy=/usr/sbin/policy-rc.d  # What Debian asks before a package starts its service.
 silenced=
@@ -64,15 +65,21 @@ disable_services() {
     fi
   done
 }
-install() {
-  "${root[@]}" apt-get update -q && silence &&
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -q --no-install-recommends "${missing[@]}" &&
-    disable_services
+get=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q --no-install-recommends)
+download_size() {  # "111 MB", as apt-get names it.
+  "${get[@]}" install --assume-no "${missing[@]}" 2>/dev/null |
+    sed -n 's/^Need to get \([0-9.,]* [kMG]*B\).*/\1/p'
 }
-if ! install >"$log" 2>&1; then
+install() {
+  echo "setup: reading Debian's package lists" >&3
+  "${root[@]}" apt-get update -q || return
+  echo "setup: downloading $(download_size) and installing: a minute or two" >&3
+  silence && "${get[@]}" install -y "${missing[@]}" && disable_services
+}
+if ! install 3>&1 >"$log" 2>&1; then
   tail -n 20 "$log" >&2
   echo "setup: apt-get could not install: ${missing[*]}" >&2
   echo "       Sluice is built on Debian 12 (bookworm); the packages are listed in tools/packages.txt." >&2
   exit 1
 fi
+echo "setup: packages installed"
