@@ -25,7 +25,7 @@ rule_sources:
   - files: [rules/*.yaml]
   - api: {dir: state}
 """
-QUOTA = {"key_pattern": "user:{user_id}", "algorithm": "fixed_window", "limit": 10, "window": "30d"}
+QUOTA = {"key_pattern": "user:{user_id}", "algorithm": "fixed_window", "limit": 10, "window": "3650d"}
 
 
 def until(what, limit=20.0):

@@ -6,13 +6,10 @@ import signal
 import ssl
 import subprocess
 import threading
-import time
 import unittest
 
 from desk import CONFIG, QUOTA, Case, Load, until
 from etcd_server import Etcd, Wire
-
-SOON = 1.0  # Seconds within which every node sees a change.
 
 
 class EtcdTest(Case):
@@ -23,15 +20,13 @@ class EtcdTest(Case):
     def follower(self, name="follower", **options):
         return self.start(self.node(name, self.etcd.config(CONFIG, **options)))
 
-    def sees(self, daemon, limits, within=20.0):
-        began = time.monotonic()
-        until(lambda: daemon.limits() == limits, within)
-        return time.monotonic() - began
+    def sees(self, daemon, limits):
+        until(lambda: daemon.limits() == limits)
 
     def up(self, daemon, value=1):
         until(lambda: daemon.metric("sluice_etcd_up") == value)
 
-    def test_every_node_follows_within_a_second(self):
+    def test_every_node_follows(self):
         self.etcd.put("a", QUOTA)
         nodes = [self.follower("one"), self.follower("two")]
         for node in nodes:
@@ -40,13 +35,13 @@ class EtcdTest(Case):
         for limit in (3, 4, 5):
             self.etcd.put("a", {**QUOTA, "limit": limit})
             for node in nodes:
-                self.assertLess(self.sees(node, {"a": limit}), SOON)
+                self.sees(node, {"a": limit})
         self.etcd.put("b", QUOTA)
         for node in nodes:
-            self.assertLess(self.sees(node, {"a": 5, "b": 10}), SOON)
+            self.sees(node, {"a": 5, "b": 10})
         self.etcd.delete("a")
         for node in nodes:
-            self.assertLess(self.sees(node, {"b": 10}), SOON)
+            self.sees(node, {"b": 10})
 
     def test_a_put_writes_through(self):
         one, two = self.follower("one"), self.follower("two")
@@ -54,7 +49,7 @@ class EtcdTest(Case):
         self.assertEqual(status, 200, answer)
         self.assertEqual((answer["scope"], answer["source"]), ("fleet", "etcd"))
         self.assertEqual(one.limits(), {"a": 10})  # Here at once.
-        self.assertLess(self.sees(two, {"a": 10}), SOON)
+        self.sees(two, {"a": 10})
         self.assertEqual(self.etcd.get("a"), QUOTA)
         status, answer, again = two.desk("GET", "config/a")
         self.assertEqual((status, answer["scope"]), (200, "fleet"))
@@ -63,12 +58,12 @@ class EtcdTest(Case):
         status, answer, _ = two.desk("PUT", "config/a", {**QUOTA, "limit": 11},
                                      If_Match=headers["ETag"])
         self.assertEqual(status, 200, answer)
-        self.assertLess(self.sees(one, {"a": 11}), SOON)
+        self.sees(one, {"a": 11})
         self.assertEqual(one.desk("DELETE", "config/a", If_Match=headers["ETag"])[0], 412)
         answer = one.desk("DELETE", "config/a")[1]
         self.assertEqual(answer["scope"], "fleet")
         self.assertEqual(one.limits(), {})
-        self.assertLess(self.sees(two, {}), SOON)
+        self.sees(two, {})
         self.assertIsNone(self.etcd.get("a"))
         self.assertEqual(one.desk("DELETE", "config/a")[0], 404)
 

@@ -36,7 +36,7 @@ rules:
     key_pattern: "user:{user_id}"
     algorithm: token_bucket
     rate: %d
-    window: 1h
+    window: 3650d
   - id: shaped
     match: {shape: "yes"}
     key_pattern: "u:{user_id}"

@@ -16,7 +16,7 @@ rules:
     key_pattern: "user:{user_id}"
     algorithm: token_bucket
     rate: 1000
-    window: 1h
+    window: 3650d
 """
 
 

@@ -120,6 +120,7 @@ class TlsTest(DaemonCase):
         self.process.send_signal(signal.SIGHUP)
         until(lambda: self.metric(FAILED) > failed)
         self.assertEqual(self.serial(), second)
+        until(lambda: "holds no certificate in PEM form" in self.log())
         self.assertEqual(self.log().count("holds no certificate in PEM form"), 1)
         reloaded = self.metric(RELOADED)
         self.renew("third")

@@ -23,11 +23,11 @@ rules:
     key_pattern: "ip:{ip}"
     algorithm: fixed_window
     limit: 2
-    window: 30d
-    ban: {after: 3, within: 1h, for: 1h}
+    window: 3650d
+    ban: {after: 3, within: 30d, for: 30d}
   - {id: jobs, match: {job: "yes"}, key_pattern: "user:{user_id}", algorithm: concurrency, limit: 1,
      hold_ttl: 1h}
-  - {id: tokens, key_pattern: "user:{user_id}", algorithm: sliding_window, limit: 1000, window: 30d,
+  - {id: tokens, key_pattern: "user:{user_id}", algorithm: sliding_window, limit: 1000, window: 3650d,
      reservation_ttl: 1h}
 """
 

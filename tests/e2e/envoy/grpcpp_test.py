@@ -10,11 +10,11 @@ import envoy_test
 CONFIG = """
 domain: d
 descriptors:
-  - key: day
-    rate_limit: {unit: day, requests_per_unit: 3, name: daily}
+  - key: year
+    rate_limit: {unit: year, requests_per_unit: 3, name: yearly}
     metadata: {team: one, size: 1.5}
   - key: many
-    rate_limit: {unit: day, requests_per_unit: 500}
+    rate_limit: {unit: year, requests_per_unit: 500}
   - key: free
     rate_limit: {unlimited: true}
 """
@@ -24,7 +24,7 @@ rules:
     key_pattern: "user:{user_id}"
     algorithm: fixed_window
     limit: 4
-    window: 1d
+    window: 3650d
 """
 
 

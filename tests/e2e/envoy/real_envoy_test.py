@@ -17,34 +17,34 @@ domain: d
 descriptors:
   - key: generic_key
     value: slow
-    rate_limit: {unit: day, requests_per_unit: 2, name: slow}
+    rate_limit: {unit: year, requests_per_unit: 2, name: slow}
   - key: remote_address
-    rate_limit: {unit: day, requests_per_unit: 2}
+    rate_limit: {unit: year, requests_per_unit: 2}
   - key: masked_remote_address
     value: 127.0.0.0/8
-    rate_limit: {unit: day, requests_per_unit: 2}
+    rate_limit: {unit: year, requests_per_unit: 2}
   - key: destination_cluster
     value: backend
     descriptors:
       - key: source_cluster
         value: front
-        rate_limit: {unit: day, requests_per_unit: 2}
+        rate_limit: {unit: year, requests_per_unit: 2}
   - key: header_match
     value: beta
-    rate_limit: {unit: day, requests_per_unit: 2}
+    rate_limit: {unit: year, requests_per_unit: 2}
   - key: query_match
     value: big
-    rate_limit: {unit: day, requests_per_unit: 2}
+    rate_limit: {unit: year, requests_per_unit: 2}
   - key: tenant
-    rate_limit: {unit: day, requests_per_unit: 2}
+    rate_limit: {unit: year, requests_per_unit: 2}
   - key: user
-    rate_limit: {unit: day, requests_per_unit: %d}
+    rate_limit: {unit: year, requests_per_unit: %d}
   - key: tokens
-    rate_limit: {unit: day, requests_per_unit: 100}
+    rate_limit: {unit: year, requests_per_unit: 100}
   - key: team
     rate_limits:
       - {unit: second, requests_per_unit: 100}
-      - {unit: day, requests_per_unit: 2, name: daily}
+      - {unit: year, requests_per_unit: 2, name: yearly}
 """
 
 USER = [{"request_headers": {"header_name": "x-user", "descriptor_key": "user"}}]
@@ -108,10 +108,10 @@ class RealEnvoyTest(envoy_test.EnvoyCase):
         self.assertEqual(headers["x-envoy-ratelimited"], "true")
         self.assertEqual(headers["ratelimit-limit"], "2")
         self.assertEqual(headers["ratelimit-remaining"], "0")
-        self.assertTrue(0 < int(headers["ratelimit-reset"]) <= 86400)
-        self.assertTrue(0 < int(headers["retry-after"]) <= 86400)
+        self.assertTrue(0 < int(headers["ratelimit-reset"]) <= 31536000)
+        self.assertTrue(0 < int(headers["retry-after"]) <= 31536000)
         # Envoy makes these of the statuses: they must be right, too.
-        self.assertTrue(headers["x-ratelimit-limit"].startswith("2, 2;w=86400"), headers)
+        self.assertTrue(headers["x-ratelimit-limit"].startswith("2, 2;w=31536000"), headers)
         self.assertIn('name="slow"', headers["x-ratelimit-limit"])
         self.assertEqual(headers["x-ratelimit-remaining"], "0")
         _, headers = self.proxy.get("/user", {"x-user": "fresh"})
@@ -123,12 +123,12 @@ class RealEnvoyTest(envoy_test.EnvoyCase):
         for left in (1, 0, 0):
             status, headers = self.proxy.get("/team", team)
             self.assertEqual(headers["ratelimit-policy"],
-                             '"team-1s";q=100;w=1, "daily";q=2;w=86400')
+                             '"team-1s";q=100;w=1, "yearly";q=2;w=31536000')
             self.assertRegex(headers["ratelimit"],
-                             r'^"team-1s";r=\d+;t=1, "daily";r=%d;t=\d+$' % left)
+                             r'^"team-1s";r=\d+;t=1, "yearly";r=%d;t=\d+$' % left)
         self.assertEqual(status, 429)
-        self.assertTrue(0 < int(headers["retry-after"]) <= 86400)
-        self.assertIn('name="daily"', headers["x-ratelimit-limit"])
+        self.assertTrue(0 < int(headers["retry-after"]) <= 31536000)
+        self.assertIn('name="yearly"', headers["x-ratelimit-limit"])
 
     def test_one_descriptor_of_several_is_enough(self):
         self.start_both()

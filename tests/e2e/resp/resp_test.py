@@ -33,7 +33,7 @@ rules:
     key_pattern: "user:{user_id}"
     algorithm: token_bucket
     rate: 100
-    window: 1h
+    window: 3650d
 """
 
 

@@ -265,7 +265,7 @@ TEST_F(ClusterTest, AServerThatIsAwayFailsItsOwnChecksOnly) {
   OwnedCheckCall call;
   call.Add({.key = there->view(), .quota = YearlyOf(10), .cost = {}});
   call.Add({.key = away->view(), .quota = YearlyOf(10), .cost = {}});
-  EXPECT_EQ(Ask(call, milliseconds(300)), StoreError::kNone);
+  EXPECT_EQ(Ask(call, std::chrono::seconds(2)), StoreError::kNone);
   EXPECT_EQ(call.own_answers[0].error, StoreError::kNone);
   EXPECT_TRUE(call.own_answers[0].charged);
   EXPECT_NE(call.own_answers[1].error, StoreError::kNone);
@@ -292,9 +292,7 @@ TEST_F(ClusterTest, AReplicaTakesOverUnderLoad) {
   int unanswered = -1;
   do {
     ++unanswered;
-    const auto begin = std::chrono::steady_clock::now();
     answer = AskOne(*key, quota, false, milliseconds(20));
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1000));
     if (error_ != StoreError::kNone) {
       redis_->RunOne();  // It may have been refused at once.
     }

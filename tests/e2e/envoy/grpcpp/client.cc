@@ -48,7 +48,7 @@ class Client {
         checks_(sluice::v1::RateLimit::NewStub(channel_)) {}
 
   void EveryFieldIsRead() {
-    auto request = Request("day", "x");
+    auto request = Request("year", "x");
     request.mutable_descriptors(0)->mutable_hits_addend()->set_value(2);
     auto* override = request.add_descriptors();
     override->add_entries()->set_key("any");
@@ -60,14 +60,14 @@ class Client {
     const rls::RateLimitResponse response = Ask(request);
     Expect(response.overall_code() == Code::OK, "two of three pass");
     Expect(response.statuses_size() == 4, "a status for each descriptor");
-    const auto& day = response.statuses(0);
-    Expect(day.current_limit().requests_per_unit() == 3, "3 a day");
-    Expect(day.current_limit().unit() == Code::RateLimit::DAY, "a day");
-    Expect(day.current_limit().name() == "daily", "its name");
-    Expect(day.limit_remaining() == 1, "one of them left");
-    const auto until = day.duration_until_reset();
-    Expect(until.seconds() > 0 && until.seconds() <= 86'400 && until.nanos() == 0,
-           "the end of the day");
+    const auto& year = response.statuses(0);
+    Expect(year.current_limit().requests_per_unit() == 3, "3 a year");
+    Expect(year.current_limit().unit() == Code::RateLimit::YEAR, "a year");
+    Expect(year.current_limit().name() == "yearly", "its name");
+    Expect(year.limit_remaining() == 1, "one of them left");
+    const auto until = year.duration_until_reset();
+    Expect(until.seconds() > 0 && until.seconds() <= 31'536'000 && until.nanos() == 0,
+           "the end of the year");
     Expect(response.statuses(1).current_limit().requests_per_unit() == 7, "the override");
     Expect(response.statuses(1).current_limit().unit() == Code::RateLimit::HOUR, "an hour");
     Expect(!response.statuses(2).has_current_limit(), "unlimited has no limit");
@@ -75,7 +75,7 @@ class Client {
     Expect(!response.statuses(3).has_current_limit(), "unknown has no limit");
     Expect(response.response_headers_to_add_size() == 5, "five headers");
     Expect(response.response_headers_to_add(0).key() == "RateLimit-Limit", "the first one");
-    Expect(response.response_headers_to_add(0).value() == "3", "of the day's limit");
+    Expect(response.response_headers_to_add(0).value() == "3", "of the year's limit");
     Expect(response.response_headers_to_add(3).key() == "RateLimit-Policy", "the draft's");
     const auto& metadata = response.dynamic_metadata().fields();
     Expect(metadata.at("domain").string_value() == "d", "the domain as metadata");
@@ -83,7 +83,7 @@ class Client {
     Expect(merged.at("team").string_value() == "one", "the limit's metadata");
     Expect(merged.at("size").number_value() == 1.5, "a number of it");
 
-    request = Request("day", "x");
+    request = Request("year", "x");
     request.set_hits_addend(2);
     Expect(Ask(request).overall_code() == Code::OVER_LIMIT, "two more do not fit");
     request.mutable_descriptors(0)->mutable_hits_addend()->set_value(9);
@@ -140,7 +140,7 @@ class Client {
 
     grpc::ClientContext late;
     late.set_deadline(std::chrono::system_clock::now() - std::chrono::seconds(1));
-    status = limits_->ShouldRateLimit(&late, Request("day", "z"), &response);
+    status = limits_->ShouldRateLimit(&late, Request("year", "z"), &response);
     Expect(status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED, "a deadline that is over");
 
     grpc::GenericStub generic(channel_);
