@@ -54,6 +54,8 @@ class Daemon:
         checks = re.findall(r"checks\s+http://(\S+)", greeting)
         admins = re.findall(r"admin\s+http://(\S+)", greeting)
         self.address, self.admin = checks[0], admins[0]
+        metrics = re.findall(r"metrics\s+http://(\S+)", greeting)
+        self.metrics = metrics[0] if metrics else None
         self.guarded = checks[-1], admins[-1]  # Of a configuration that has listeners with a token.
 
     def stop(self, number=signal.SIGTERM):

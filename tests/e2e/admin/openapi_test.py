@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""docs/openapi.json against the live daemon: that what it says is there is, that nothing else is,
-and that every answer is as it says. Usage: openapi_test.py SLUICE OPENAPI_JSON
+"""/openapi.json of each listener against the live daemon: that what it says is there is, that nothing
+else is, that every answer is as it says, and that all listeners' parts make docs/openapi.json.
+Usage: openapi_test.py SLUICE OPENAPI_JSON
 
 A new path or answer makes this fail until docs/openapi.json has it and CALLS below exercises it.
 """
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -14,22 +16,24 @@ import jsonschema
 
 DOCUMENT = pathlib.Path(sys.argv.pop(2))
 
-from desk import QUOTA, Case  # noqa: E402  (takes its own argument)
+from desk import QUOTA, SLUICE, Case  # noqa: E402  (takes its own argument)
 
-API = json.loads(DOCUMENT.read_text())
-METHODS = ("get", "put", "post", "delete", "patch", "options")
+SOURCE = json.loads(DOCUMENT.read_text())
+C = "/v1/ratelimit/"
+METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
+PROXY = "/v1/check/http"  # A proxy asks with the method of the request that it was asked.
 CONFIG = """
 listeners:
   - address: 127.0.0.1:0
   - {address: "127.0.0.1:0", role: admin}
   - {address: "127.0.0.1:0", auth: {token: secret}}
   - {address: "127.0.0.1:0", role: admin, auth: {token: secret}}
+  - {address: "127.0.0.1:0", role: metrics}
 table: {keys: 10000, path: %s}
 rule_sources:
   - files: [rules/*.yaml]
   - api: {dir: state}
 """
-C = "/v1/ratelimit/"
 CONCURRENT = {"key_pattern": "user:{worker}", "algorithm": "concurrency", "limit": 2,
               "hold_ttl": "1h"}
 RESERVED = {**CONCURRENT, "key_pattern": "pool:{pool}", "reserve": {"critical": "100%"}}
@@ -103,6 +107,8 @@ CALLS = [
     ("get", "/v1/check/http?deny_status=403", "/v1/check/http", None,
      {"X-Original-URI": "/shut"}, 403),
     ("get", "/v1/check/http?deny_status=7", "/v1/check/http", None, {}, 400),
+    ("get", PROXY + "/shut/not?cost=x", PROXY + "/{original_path}", None, {}, 200),
+    ("get", PROXY + "/shut", PROXY + "/{original_path}", None, {}, 429),
     ("post", C + "reset", C + "reset", {"user_id": "u"}, {}, 200),
     ("post", C + "reset", C + "reset", {}, {}, 400),
     ("put", C + "mode/a", C + "mode/{rule_id}", {"mode": "off"}, {}, 200),
@@ -121,6 +127,10 @@ CALLS = [
     ("delete", C + "config/z", C + "config/{rule_id}", None, {}, 404),
     ("delete", C + "config/file", C + "config/{rule_id}", None, {}, 409),
     ("delete", C + "config/b", C + "config/{rule_id}", None, {}, 200),
+    *((method, C + path, C + place, {"x": "x" * 70000}, {}, 413) for method, path, place in (
+        ("put", "config/a", "config/{rule_id}"), ("put", "mode/a", "mode/{rule_id}"),
+        ("put", "kill-switch", "kill-switch"), ("post", "unban", "unban"),
+        ("post", "reset", "reset"), ("post", "refund", "refund"))),
     ("get", "/metrics", "/metrics", None, {}, 200),
     ("get", "/healthz", "/healthz", None, {}, 200),
     ("get", "/readyz", "/readyz", None, {}, 200),
@@ -143,25 +153,32 @@ ELSEWHERE = {
 }
 
 
-def resolved(node):
+def resolved(node, document):
     """`node` without references, so that any validator reads it. None of ours goes in circles."""
     if isinstance(node, list):
-        return [resolved(item) for item in node]
+        return [resolved(item, document) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        target = API
+        target = document
         for step in node["$ref"].removeprefix("#/").split("/"):
             target = target[step]
-        return {**resolved(target), **{k: v for k, v in node.items() if k != "$ref"}}
-    return {name: resolved(value) for name, value in node.items()}
+        return {**resolved(target, document), **{k: v for k, v in node.items() if k != "$ref"}}
+    return {name: resolved(value, document) for name, value in node.items()}
 
 
-def operations():
-    for path, item in API["paths"].items():
-        for method in METHODS:
-            if method in item:
-                yield method, path, resolved(item[method])
+def operations(document):
+    """{(method, path): operation}, without references."""
+    return {(method, path): {**resolved(item[method], document),
+                             "shared": resolved(item.get("parameters", []), document)}
+            for path, item in document["paths"].items() for method in METHODS if method in item}
+
+
+def described(document):
+    """What a document is expected to describe: one of docs/ has GET for the paths of any method."""
+    return {(method, path) for method, path in operations(document)
+            if not path.startswith((PROXY, "/json"))
+            } | {path for path in document["paths"] if path.startswith((PROXY, "/json"))}
 
 
 class OpenApiTest(Case):
@@ -171,40 +188,78 @@ class OpenApiTest(Case):
         (root / "rules/a.yaml").write_text(json.dumps(
             {"rules": [{"id": "file", **QUOTA, "match": {"user_id": "nobody"}}]}))
         self.daemon = self.start(root)
+        self.served = {address: self.description(address)
+                       for address in (self.daemon.address, self.daemon.admin)}
+
+    def description(self, address):
+        status, document, _ = self.call(address, "get", "/openapi.json", None,
+                                        {"Authorization": "Bearer secret"})
+        self.assertEqual(status, 200)
+        return document
 
     def listeners(self, path, role=""):
         """Those that have the path; `role` leaves one of two that mean different things by it."""
-        names = [server["description"] for server in API["paths"][path]["servers"]
-                 if role in server["description"]]
-        return ([self.daemon.address] if "a check listener" in names else []) + (
-            [self.daemon.admin] if "an admin listener" in names else [])
+        of_role = {"check": [self.daemon.address], "admin": [self.daemon.admin]}
+        return [address for address in of_role.get(role, self.served)
+                if path in self.served[address]["paths"]]
 
     def call(self, address, method, path, body=None, fields=None):
         return self.daemon.ask(address, method.upper(), path, body,
-                               **{name.replace("-", "_"): v for name, v in (fields or {}).items()})
+                               **{name.replace("_", "-"): v for name, v in (fields or {}).items()})
 
-    def test_the_document_served_is_the_one_in_docs(self):
-        for address in (self.daemon.address, self.daemon.admin):
-            status, document, _ = self.call(address, "get", "/openapi.json")
-            self.assertEqual((status, document), (200, API))
+    def test_all_listeners_together_serve_what_docs_describe(self):
+        root = self.node("envoy", CONFIG)
+        envoy = subprocess.Popen(
+            [SLUICE, "serve", "--envoy", "--config", "sluice.yaml"], cwd=root,
+            env={"RUNTIME_ROOT": str(root), "STATE_DIRECTORY": str(root)},
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(envoy.stdout.close)
+        self.addCleanup(envoy.wait)
+        self.addCleanup(envoy.kill)
+        for line in envoy.stdout:
+            found = re.match(r"\s+(checks|admin)\s+http://(\S+)", line)
+            if found:
+                self.served[found[2]] = None
+            if "/metrics" in line:
+                break
+        served = set()
+        for address, document in self.served.items():
+            served |= described(document or self.description(address))
+        self.assertEqual(served, described(SOURCE))
 
-    def test_the_document_is_sound(self):
-        names = [operation["operationId"] for _, _, operation in operations()]
-        self.assertEqual(len(names), len(set(names)))
-        for schema in API["components"]["schemas"].values():
-            jsonschema.Draft202012Validator.check_schema(resolved(schema))
-        for method, path, operation in operations():
-            stated = {parameter["name"] for parameter in
-                      resolved(API["paths"][path].get("parameters", [])) +
-                      operation.get("parameters", []) if parameter["in"] == "path"}
-            self.assertEqual(stated, set(re.findall(r"{(\w+)}", path)), path)
-            for media in operation.get("requestBody", {}).get("content", {}).values():
-                examples = [one["value"] for one in media.get("examples", {}).values()]
-                for example in examples or [media["example"]]:
-                    jsonschema.validate(example, media["schema"], jsonschema.Draft202012Validator)
+    def test_a_metrics_listener_describes_what_it_serves(self):
+        paths = self.description(self.daemon.metrics)["paths"]
+        self.assertEqual(set(paths), {"/metrics", "/healthz", "/readyz", "/openapi.json"})
+        for path in paths:
+            self.assertEqual(self.call(self.daemon.metrics, "get", path)[0], 200)
+
+    def test_each_document_is_sound(self):
+        for document in self.served.values():
+            self.assertNotIn('"x-sluice-role"', json.dumps(document))
+            for schema in document["components"]["schemas"].values():
+                jsonschema.Draft202012Validator.check_schema(resolved(schema, document))
+            names = [operation["operationId"] for operation in operations(document).values()]
+            self.assertEqual(len(names), len(set(names)))
+            for (_, path), operation in operations(document).items():
+                stated = {parameter["name"]
+                          for parameter in operation["shared"] + operation.get("parameters", [])
+                          if parameter["in"] == "path"}
+                self.assertEqual(stated, set(re.findall(r"{(\w+)}", path)), path)
+                for media in operation.get("requestBody", {}).get("content", {}).values():
+                    examples = [one["value"] for one in media.get("examples", {}).values()]
+                    for example in examples or [media["example"]]:
+                        jsonschema.validate(example, media["schema"],
+                                            jsonschema.Draft202012Validator)
+
+    def test_no_document_has_a_component_that_it_does_not_use(self):
+        for document in self.served.values():
+            text = json.dumps(document)
+            for kind in ("schemas", "parameters", "headers", "responses"):
+                for name in document["components"][kind]:
+                    self.assertIn("#/components/%s/%s\"" % (kind, name), text)
 
     def test_every_answer_is_as_documented(self):
-        documented = {(method, path): operation for method, path, operation in operations()}
+        documented = {address: operations(document) for address, document in self.served.items()}
         seen = set(ELSEWHERE)
         last = {}
         for method, target, path, body, fields, wanted in CALLS:
@@ -214,16 +269,30 @@ class OpenApiTest(Case):
                 with self.subTest(call=(method, target, body, wanted)):
                     status, answer, headers = self.call(address, method, target, body, fields)
                     self.assertEqual(status, wanted, answer)
-                    responses = documented[method, path]["responses"]
+                    responses = documented[address][method, path]["responses"]
                     self.assertIn(str(status), responses)
                     if isinstance(answer, dict):
                         last.update(answer)
                     self.check(responses[str(status)], answer, headers)
                     seen.add((method, path, status))
-        self.unauthorized(documented, seen)
-        every = {(method, path, int(status)) for (method, path), operation in documented.items()
-                 for status in operation["responses"]}
+        every = {(method, path, int(status)) for document in documented.values()
+                 for (method, path), operation in document.items()
+                 for status in operation["responses"]
+                 if method == "get" or not path.startswith(PROXY)}
         self.assertEqual(every - seen, set(), "documented, and not in CALLS")
+
+    def test_a_listener_with_a_token_says_so_and_wants_it(self):
+        for guarded in self.daemon.guarded:
+            for (method, path), operation in operations(self.description(guarded)).items():
+                target = path.format(rule_id="a", user_id="u", original_path="x")
+                status, answer, headers = self.call(guarded, method, target)
+                if "security" in operation:
+                    self.assertEqual(status, 401, path)
+                    if method != "head":
+                        self.check(operation["responses"]["401"], answer, headers)
+                else:
+                    self.assertEqual(status, 200, path)
+                    self.assertNotIn("401", operation["responses"])
 
     def check(self, response, answer, headers):
         for name in response.get("headers", {}):
@@ -236,38 +305,27 @@ class OpenApiTest(Case):
         self.assertEqual(headers["Content-Type"].split(";")[0], kind.split(";")[0])
         jsonschema.validate(answer, media["schema"], jsonschema.Draft202012Validator)
 
-    def unauthorized(self, documented, seen):
-        for (method, path), operation in documented.items():
-            target = path.replace("{rule_id}", "a").replace("{user_id}", "u")
-            for address in self.listeners(path):
-                guarded = self.daemon.guarded[address == self.daemon.admin]
-                status, answer, headers = self.call(guarded, method, target)
-                if "401" in operation["responses"]:
-                    self.assertEqual(status, 401, path)
-                    self.check(operation["responses"]["401"], answer, headers)
-                    seen.add((method, path, 401))
-                else:
-                    self.assertEqual(status, 200, path)
-
     def test_what_is_not_documented_is_not_there(self):
-        for path, item in API["paths"].items():
-            if path == "/v1/check/http":
-                continue  # A proxy asks with the method of the request that it was asked.
-            target = path.replace("{rule_id}", "a").replace("{user_id}", "u")
-            methods = {method.upper() for method in METHODS if method in item}
-            methods |= {"HEAD"} if "GET" in methods else set()
-            for address in self.listeners(path):
+        for address, document in self.served.items():
+            for path, item in document["paths"].items():
+                target = path.format(rule_id="a", user_id="u", original_path="x")
+                methods = {method.upper() for method in METHODS if method in item}
+                methods |= {"HEAD"} if "GET" in methods else set()
                 for method in {m.upper() for m in METHODS} - methods:
                     status, answer, headers = self.call(address, method, target)
                     self.assertEqual(status, 405, (method, path))
                     self.assertEqual(set(headers["Allow"].split(", ")), methods)
-                    jsonschema.validate(answer, resolved(API["components"]["schemas"]["Problem"]),
-                                        jsonschema.Draft202012Validator)
-        # What a listener says that it has.
-        for address in (self.daemon.address, self.daemon.admin):
-            detail = self.call(address, "get", "/nothing")[1]["detail"]
-            for path in re.findall(r"/[\w/{}.-]*\w}?", detail):
-                self.assertIn(path, API["paths"], "served, and not in docs/openapi.json")
+                    if method != "HEAD":
+                        jsonschema.validate(
+                            answer, resolved(SOURCE["components"]["schemas"]["Problem"], SOURCE),
+                            jsonschema.Draft202012Validator)
+            for other in self.served.values():
+                for path in set(other["paths"]) - set(document["paths"]):
+                    target = path.format(rule_id="a", user_id="u", original_path="x")
+                    status, answer, _ = self.call(address, "get", target)
+                    self.assertEqual(status, 404, path)
+            for path in document["paths"]:
+                self.assertIn(path, answer["detail"])
 
 
 if __name__ == "__main__":

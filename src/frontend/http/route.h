@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/http/door_settings.h"
+#include "frontend/http/exchange.h"
+#include "frontend/http/readiness.h"
+#include "service/limiter_service.h"
+#include "telemetry/registry.h"
+#include "wire/http1_request.h"
+
+namespace sluice::frontend::http {
+
+class ListenerDescription;
+
+// What the handlers of one listener act on. All outlive the router.
+struct Backend {
+  const DoorSettings& settings;
+  service::LimiterService& service;
+  const Readiness& readiness;
+  const telemetry::Registry& registry;
+  ListenerDescription& description;
+};
+
+// A request that a route matched.
+struct RoutedRequest {
+  const wire::Http1Request& request;
+  std::string_view tail;  // What the path has in place of the route's {name}: see Route::Tail.
+  const Backend& at;
+  Exchange& exchange;
+};
+
+// The methods of a route. HEAD goes with GET.
+class Methods {
+ public:
+  constexpr Methods(std::initializer_list<wire::HttpMethod> methods) {
+    for (const wire::HttpMethod method : methods) {
+      bits_ |= BitOf(method);
+      if (method == wire::HttpMethod::kGet) {
+        bits_ |= BitOf(wire::HttpMethod::kHead);
+      }
+    }
+  }
+  // Every method, those without a name in wire::HttpMethod too.
+  static constexpr Methods Any() {
+    Methods any{};
+    any.bits_ = ~0U;
+    return any;
+  }
+
+  [[nodiscard]] constexpr bool Has(wire::HttpMethod method) const {
+    return (bits_ & BitOf(method)) != 0;
+  }
+  [[nodiscard]] constexpr bool is_any() const { return bits_ == Any().bits_; }
+  // As the field Allow has it: "GET, HEAD, PUT".
+  [[nodiscard]] std::string Text() const;
+
+ private:
+  static constexpr unsigned BitOf(wire::HttpMethod method) {
+    return 1U << static_cast<unsigned>(method);
+  }
+
+  unsigned bits_ = 0;
+};
+
+// One row of the table of routes in routes.cc, which is the one place that says what is served:
+// dispatch, 404, 405 with Allow, and each listener's /openapi.json derive from it.
+struct Route {
+  enum class Tail : std::uint8_t {
+    kNone,     // The path is the whole path.
+    kSegment,  // It ends with /{name}, which stands for one segment, still encoded and not empty.
+    kRest,     // It ends with /{name}, which stands for the rest of the path from this '/' on.
+  };
+  enum class Needs : std::uint8_t {
+    kNothing,
+    kDesk,   // DoorSettings::desk.
+    kEnvoy,  // DoorSettings::envoy.
+  };
+
+  std::string_view path;
+  Methods methods;
+  std::initializer_list<Role> roles;  // The listeners that serve it.
+  void (*handle)(const RoutedRequest& routed);
+  Tail tail = Tail::kNone;
+  Needs needs = Needs::kNothing;
+  bool open = false;                   // Served without the listener's token.
+  std::size_t body_bytes = 64 * 1024;  // The longest body: above it the answer is 413.
+};
+
+// A route as one listener serves it.
+struct ServedRoute {
+  const Route* route;
+  std::string_view path;    // route->path, but for the metrics path that a listener may choose.
+  std::string_view prefix;  // What comes before the {name}: all of the path where there is none.
+
+  // Whether `path` is this route's; `tail` is then what stands for its {name}.
+  [[nodiscard]] bool Matches(std::string_view path, std::string_view& tail) const;
+};
+
+// The routes that a listener of these settings serves, those asked for most often first. They
+// refer to `settings`.
+[[nodiscard]] std::vector<ServedRoute> RoutesOf(const DoorSettings& settings);
+
+}  // namespace sluice::frontend::http
