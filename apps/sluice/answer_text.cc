@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/display_text.h"
 #include "base/fault.h"
 
 namespace sluice::app {
@@ -20,7 +21,7 @@ std::string Number(const json::object& of, const char* member, const char* if_nu
 
 std::string Text(const json::object& of, const char* member) {
   const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+  return value != nullptr && value->is_string() ? base::DisplayText(value->as_string()) : "";
 }
 
 bool Truth(const json::object& of, const char* member) {
@@ -87,7 +88,7 @@ std::string TellProblem(int status, const std::string& body) {
   const json::value parsed = json::parse(body, error);
   const json::object* object = error ? nullptr : parsed.if_object();
   if (object == nullptr || !object->contains("title")) {
-    return fmt::format("status {}: {}", status, body);
+    return fmt::format("status {}: {}", status, base::DisplayText(body, base::LineFeeds::kKept));
   }
   return fmt::format("{}: {}", Text(*object, "title"), Text(*object, "detail"));
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "answer_text.h"
+#include "base/display_text.h"
 #include "exit_code.h"
 
 namespace sluice::app {
@@ -32,7 +33,7 @@ int AskAdmin(const std::string& server, const net::HttpCall& call) {
   std::string body;
   const int exit_code = AskAdmin(server, call, body);
   if (exit_code == kExitOk) {
-    std::printf("%s\n", body.c_str());
+    std::printf("%s\n", base::DisplayText(body, base::LineFeeds::kKept).c_str());
   }
   return exit_code;
 }

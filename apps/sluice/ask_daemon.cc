@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "answer_text.h"
+#include "base/display_text.h"
 #include "exit_code.h"
 
 namespace sluice::app {
@@ -25,7 +26,9 @@ int AskDaemon(const std::string& server, const net::HttpCall& call, bool json) {
     std::fprintf(stderr, "sluice: %s\n", TellProblem(reply->status, reply->body).c_str());
     return kExitError;
   }
-  std::printf("%s", json ? (reply->body + '\n').c_str() : answer->text.c_str());
+  std::printf(
+      "%s",
+      base::DisplayText(json ? reply->body + '\n' : answer->text, base::LineFeeds::kKept).c_str());
   return answer->allowed ? kExitOk : kExitNo;
 }
 

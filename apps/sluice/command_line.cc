@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "base/display_text.h"
+
 namespace sluice::app {
 
 bool ReadAttributes(const std::vector<std::string>& words, std::vector<Attribute>& attributes) {
@@ -9,7 +11,7 @@ bool ReadAttributes(const std::vector<std::string>& words, std::vector<Attribute
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0) {
       std::fprintf(stderr, "sluice: %s is no attribute: write key=value, as in user_id=u_42\n",
-                   word.c_str());
+                   base::DisplayText(word).c_str());
       return false;
     }
     const std::string_view text = word;

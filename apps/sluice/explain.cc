@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/display_text.h"
 #include "command_line.h"
 #include "core/calendar.h"
 #include "exit_code.h"
@@ -77,13 +78,14 @@ int Explain(const ExplainOptions& options) {
           std::string(core::NameOf(each.quota.algorithm)).c_str(), Numbers(each.quota).c_str(),
           static_cast<long long>(each.cost.units),
           each.rule->mode == rules::Mode::kShadow ? ", shadow" : "", each.why.empty() ? "" : ", ",
-          each.why.c_str(),
+          base::DisplayText(each.why).c_str(),
           Error{.message = each.rule->key_pattern, .place = each.rule->place}.Text().c_str());
     }
   }
   for (const auto& each : explanations) {
     if (!each.applies) {
-      std::printf("  %-24s does not: %s\n", each.rule->id.c_str(), each.why.c_str());
+      std::printf("  %-24s does not: %s\n", each.rule->id.c_str(),
+                  base::DisplayText(each.why).c_str());
     }
   }
   return any ? kExitOk : kExitNo;

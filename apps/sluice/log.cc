@@ -8,6 +8,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/display_text.h"
 #include "wire/json_writer.h"
 
 namespace sluice::app {
@@ -28,6 +29,20 @@ class JsonMessage final : public spdlog::custom_flag_formatter {
   }
 };
 
+// %V: the message as a terminal may be given it. It may quote what a client chose.
+class DisplayedMessage final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    const std::string text =
+        base::DisplayText({message.payload.data(), message.payload.size()}, base::LineFeeds::kKept);
+    out.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<DisplayedMessage>();
+  }
+};
+
 }  // namespace
 
 void StartLog(const std::string& level, LogFormat format) {
@@ -40,9 +55,10 @@ void StartLog(const std::string& level, LogFormat format) {
   logger->flush_on(spdlog::level::warn);
   auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
   formatter->add_flag<JsonMessage>('J');
+  formatter->add_flag<DisplayedMessage>('V');
   formatter->set_pattern(format == LogFormat::kJson
                              ? R"({"time": "%Y-%m-%dT%H:%M:%S.%eZ", "level": "%l", "message": %J})"
-                             : "%Y-%m-%dT%H:%M:%S.%eZ %^%-5l%$ %v");
+                             : "%Y-%m-%dT%H:%M:%S.%eZ %^%-5l%$ %V");
   logger->set_formatter(std::move(formatter));
   spdlog::set_default_logger(std::move(logger));
 }

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/display_text.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "rules/spelling.h"
@@ -27,7 +28,7 @@ bool IsCommand(const CLI::App& app, std::string_view word) {
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string guess = rules::DidYouMean(word, known);
-  std::fprintf(stderr, "sluice: there is no command %s%s\n", std::string(word).c_str(),
+  std::fprintf(stderr, "sluice: there is no command %s%s\n", base::DisplayText(word).c_str(),
                guess.c_str());
   if (guess.empty()) {
     std::fprintf(stderr, "  the commands are %s\n", rules::OneOf(known).c_str());

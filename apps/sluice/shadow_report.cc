@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ask_admin.h"
+#include "base/display_text.h"
 #include "command_line.h"
 #include "exit_code.h"
 
@@ -28,7 +29,7 @@ std::int64_t Number(const json::object& of, const char* member) {
 
 std::string Text(const json::object& of, const char* member) {
   const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+  return value != nullptr && value->is_string() ? base::DisplayText(value->as_string()) : "";
 }
 
 const json::array& List(const json::object& of, const char* member) {
@@ -68,7 +69,8 @@ int Report(const ShadowOptions& options) {
   json::error_code error;
   const json::value parsed = json::parse(body, error);
   if (error || !parsed.is_object()) {
-    std::fprintf(stderr, "sluice: the server's answer is none of Sluice's: %s\n", body.c_str());
+    std::fprintf(stderr, "sluice: the server's answer is none of Sluice's: %s\n",
+                 base::DisplayText(body, base::LineFeeds::kKept).c_str());
     return kExitError;
   }
   std::printf("%s", Tell(parsed.as_object()).c_str());

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/display_text.h"
 #include "command_line.h"
 #include "envoy/configuration.h"
 #include "exit_code.h"
@@ -41,7 +42,8 @@ int Validate(const std::vector<std::string>& files) {
 
 // As envoyproxy/ratelimit words it, and where it is.
 void PrintEnvoyError(const Error& error) {
-  std::printf("%s: %s\n", error.place.file.c_str(), error.message.c_str());
+  std::printf("%s: %s\n", error.place.file.c_str(),
+              base::DisplayText(error.message, base::LineFeeds::kKept).c_str());
   if (error.place.line > 0) {
     std::printf("  at line %d, column %d\n", error.place.line, error.place.column);
   }

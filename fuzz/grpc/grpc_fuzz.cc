@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "wire/grpc_health.h"
 #include "wire/grpc_message.h"
 #include "wire/grpc_status.h"
 #include "wire/native_check.h"
 #include "wire/rls_request.h"
-#include "wire/utf8.h"
 
 namespace {
 
@@ -32,10 +32,10 @@ void ReadRls(std::string_view bytes) {
     Check(!request.error().empty());
     return;
   }
-  Check(IsUtf8(request.domain()));
+  Check(sluice::base::IsUtf8(request.domain()));
   for (const RlsDescriptor& descriptor : request.descriptors()) {
     for (const RlsEntry& entry : descriptor.entries) {
-      Check(IsUtf8(entry.key) && IsUtf8(entry.value));
+      Check(sluice::base::IsUtf8(entry.key) && sluice::base::IsUtf8(entry.value));
       Check(entry.key.empty() ||
             (entry.key.data() >= bytes.data() &&
              entry.key.data() + entry.key.size() <= bytes.data() + bytes.size()));
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string_view bytes : {message.bytes, body}) {
     ReadRls(bytes);
     if (const auto service = ReadHealthCheckRequest(bytes)) {
-      Check(IsUtf8(*service));
+      Check(sluice::base::IsUtf8(*service));
     }
     static NativeCheckRequest check;
     (void)check.Read(bytes);

@@ -21,7 +21,8 @@ struct Error {
   std::string message;
   Place place{};
 
-  // "rules.yaml:3:5: unknown field perid, did you mean period?"
+  // "rules.yaml:3:5: unknown field perid, did you mean period?" Fit for a terminal: what is not
+  // displayable is written out, for a message may quote a text that a client chose.
   [[nodiscard]] std::string Text() const;
 };
 

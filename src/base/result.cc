@@ -1,5 +1,7 @@
 #include "sluice/result.h"
 
+#include "base/display_text.h"
+
 namespace sluice {
 
 std::string Error::Text() const {
@@ -13,7 +15,7 @@ std::string Error::Text() const {
   if (!text.empty()) {
     text += ": ";
   }
-  return text + message;
+  return base::DisplayText(text + message, base::LineFeeds::kKept);
 }
 
 }  // namespace sluice

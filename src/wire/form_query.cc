@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "wire/utf8.h"
+#include "base/utf8.h"
 
 namespace sluice::wire {
 
@@ -87,7 +87,7 @@ bool FormQuery::AddPath(std::string_view name, std::string_view path) {
   member.value_begin = text_.size();
   AppendPercentDecodedLeniently(text_, path);
   member.value_end = std::min(text_.size(), member.value_begin + kLimits.value_bytes);
-  while (member.value_end < text_.size() && IsUtf8Continuation(text_[member.value_end])) {
+  while (member.value_end < text_.size() && base::IsUtf8Continuation(text_[member.value_end])) {
     --member.value_end;
   }
   text_.resize(member.value_end);
@@ -97,7 +97,7 @@ bool FormQuery::AddPath(std::string_view name, std::string_view path) {
 
 bool FormQuery::AddValue(std::string_view name, std::string_view value) {
   if (Has(name) || members_.size() >= kLimits.members || name.size() > kLimits.name_bytes ||
-      value.size() > kLimits.value_bytes || !IsUtf8(value)) {
+      value.size() > kLimits.value_bytes || !base::IsUtf8(value)) {
     return false;
   }
   const std::size_t begin = text_.size();

@@ -5,7 +5,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "wire/utf8.h"
+#include "base/utf8.h"
 
 namespace sluice::wire {
 
@@ -24,7 +24,7 @@ std::optional<std::string_view> ReadHealthCheckRequest(std::string_view bytes) {
   } catch (const std::exception&) {  // All that protozero throws.
     return std::nullopt;
   }
-  return IsUtf8(service) ? std::optional(service) : std::nullopt;
+  return base::IsUtf8(service) ? std::optional(service) : std::nullopt;
 }
 
 void AppendHealthCheckResponse(std::string& out, ServingStatus status) {

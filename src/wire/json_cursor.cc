@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/utf8.h"
 #include "wire/ascii.h"
-#include "wire/utf8.h"
 
 namespace sluice::wire {
 namespace {
@@ -112,7 +112,7 @@ bool JsonCursor::TakeStringFrom(char* begin, std::string_view& decoded) {
         return false;
       }
     } else if ((static_cast<unsigned char>(c) & 0x80U) != 0) {
-      const std::size_t size = Utf8SequenceSize({at_, static_cast<std::size_t>(end_ - at_)});
+      const std::size_t size = base::Utf8SequenceSize({at_, static_cast<std::size_t>(end_ - at_)});
       if (size == 0) {
         return Fail("a string holds bytes that are no UTF-8");
       }

@@ -3,14 +3,33 @@
 #include <charconv>
 
 #include "base/assert.h"
-#include "wire/utf8.h"
+#include "base/display_text.h"
+#include "base/utf8.h"
 
 namespace sluice::wire {
 namespace {
 
 constexpr bool NeedsNoEscape(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+}
+
+void AppendUnicodeEscape(std::string& out, unsigned code) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out.append("\\u");
+  for (int shift = 12; shift >= 0; shift -= 4) {
+    out.push_back(kHex[(code >> static_cast<unsigned>(shift)) & 15U]);
+  }
+}
+
+// A character that a reader would not see, or that a terminal would obey.
+void AppendHidden(std::string& out, char32_t code) {
+  if (code <= 0xffff) {
+    AppendUnicodeEscape(out, code);
+    return;
+  }
+  AppendUnicodeEscape(out, 0xd800U + ((code - 0x10000U) >> 10U));
+  AppendUnicodeEscape(out, 0xdc00U + ((code - 0x10000U) & 0x3ffU));
 }
 
 void AppendEscape(std::string& out, char c) {
@@ -30,13 +49,8 @@ void AppendEscape(std::string& out, char c) {
     case '\t':
       out.append("\\t");
       return;
-    default: {
-      static constexpr char kHex[] = "0123456789abcdef";
-      const auto byte = static_cast<unsigned char>(c);
-      out.append("\\u00");
-      out.push_back(kHex[byte >> 4]);
-      out.push_back(kHex[byte & 15]);
-    }
+    default:
+      AppendUnicodeEscape(out, static_cast<unsigned char>(c));
   }
 }
 
@@ -56,8 +70,13 @@ void AppendJsonString(std::string& out, std::string_view text) {
     at = end;
     if (static_cast<unsigned char>(text[at]) < 0x80) {
       AppendEscape(out, text[at++]);
-    } else if (const std::size_t size = Utf8SequenceSize(text.substr(at)); size != 0) {
-      out.append(text.substr(at, size));
+    } else if (const std::size_t size = base::Utf8SequenceSize(text.substr(at)); size != 0) {
+      const char32_t code = base::Utf8CodePoint(text.substr(at), size);
+      if (base::IsDisplayable(code)) {
+        out.append(text.substr(at, size));
+      } else {
+        AppendHidden(out, code);
+      }
       at += size;
     } else {
       out.append("\xef\xbf\xbd");

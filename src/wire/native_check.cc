@@ -5,8 +5,8 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/utf8.h"
 #include "wire/data_view.h"
-#include "wire/utf8.h"
 
 namespace sluice::wire {
 
@@ -53,7 +53,7 @@ bool NativeCheckRequest::Read(std::string_view bytes) {
   peek = false;
   bool sound = true;
   const auto text = [&sound](const protozero::data_view& view) {
-    sound = sound && IsUtf8(View(view));
+    sound = sound && base::IsUtf8(View(view));
     return View(view);
   };
   try {

@@ -1,5 +1,7 @@
 #include "wire/resp_writer.h"
 
+#include "base/display_text.h"
+
 namespace sluice::wire {
 
 void RespWriter::Line(char mark, std::string_view code, std::string_view text) {
@@ -8,9 +10,7 @@ void RespWriter::Line(char mark, std::string_view code, std::string_view text) {
   if (!code.empty()) {
     out_ += ' ';
   }
-  for (const char c : text) {
-    out_ += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
+  base::AppendDisplayText(text, out_);  // It may quote a command, and is read in terminals.
   out_ += "\r\n";
 }
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
+#include "base/utf8.h"
 #include "wire/json_cursor.h"
 #include "wire/json_problem.h"
-#include "wire/utf8.h"
 
 namespace sluice::wire {
 
@@ -176,7 +176,7 @@ class Parser {
     if (!cursor_.TakeString(text)) {
       return Fail(cursor_.wrong());
     }
-    return IsUtf8(text) || Fail("a string is no UTF-8");
+    return base::IsUtf8(text) || Fail("a string is no UTF-8");
   }
 
   bool Number(std::uint64_t most, std::uint64_t& number) {

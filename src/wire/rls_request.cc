@@ -4,8 +4,8 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include "base/utf8.h"
 #include "wire/data_view.h"
-#include "wire/utf8.h"
 
 namespace sluice::wire {
 
@@ -106,7 +106,7 @@ void RlsRequest::ReadDescriptor(std::string_view bytes) {
 }
 
 std::string_view RlsRequest::Text(std::string_view bytes) {
-  if (!IsUtf8(bytes)) {
+  if (!base::IsUtf8(bytes)) {
     error_ = kNotUtf8;
   }
   return bytes;

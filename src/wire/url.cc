@@ -1,7 +1,7 @@
 #include "wire/url.h"
 
+#include "base/utf8.h"
 #include "wire/ascii.h"
-#include "wire/utf8.h"
 
 namespace sluice::wire {
 namespace {
@@ -24,7 +24,7 @@ void RepairUtf8(std::string& out, std::size_t begin) {
   const std::string broken = out.substr(begin);
   out.resize(begin);
   for (std::string_view rest = broken; !rest.empty();) {
-    const std::size_t size = Utf8SequenceSize(rest);
+    const std::size_t size = base::Utf8SequenceSize(rest);
     out += size == 0 ? "\xef\xbf\xbd" : rest.substr(0, size);
     rest.remove_prefix(size == 0 ? 1 : size);
   }
@@ -48,7 +48,7 @@ bool AppendPercentDecoded(std::string& out, std::string_view text, UrlPart part)
     }
     out.push_back(c);
   }
-  return IsUtf8(std::string_view(out).substr(begin));
+  return base::IsUtf8(std::string_view(out).substr(begin));
 }
 
 void AppendPercentDecodedLeniently(std::string& out, std::string_view text) {
@@ -58,7 +58,7 @@ void AppendPercentDecodedLeniently(std::string& out, std::string_view text) {
     out.push_back(byte < 0 ? text[at] : static_cast<char>(byte));
     at += byte < 0 ? 0 : 2;
   }
-  if (!IsUtf8(std::string_view(out).substr(begin))) {
+  if (!base::IsUtf8(std::string_view(out).substr(begin))) {
     RepairUtf8(out, begin);
   }
 }

@@ -30,6 +30,11 @@ TEST(JsonWriterTest, EscapesWhatMustBe) {
             "\"a\\\"\\\\\\n\\r\\t\\u0001\\u0000\\u001f/ä😀\"");
 }
 
+TEST(JsonWriterTest, EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(Quoted("a\x7f\u009b\u202e\u2028\U000e0041z"),
+            R"("a\u007f\u009b\u202e\u2028\udb40\udc41z")");
+}
+
 TEST(JsonWriterTest, ReplacesBytesThatAreNoUtf8) {
   const std::string r = "\xef\xbf\xbd";
   EXPECT_EQ(Quoted("a\xff"), "\"a" + r + "\"");

@@ -130,7 +130,7 @@ TEST(RespWriterTest, WritesWhatEachVersionKnows) {
 TEST(RespWriterTest, KeepsAnErrorOnOneLine) {
   std::string out;
   RespWriter(out, RespVersion::k2).Error("ERR", "unknown 'a\r\n+OK\r\n\x7f'");
-  EXPECT_EQ(out, "-ERR unknown 'a\x3f\x3f+OK\x3f\x3f\x3f'\r\n");  // No trigraphs.
+  EXPECT_EQ(out, "-ERR unknown 'a\\x0d\\x0a+OK\\x0d\\x0a\\x7f'\r\n");
 }
 
 }  // namespace

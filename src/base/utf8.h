@@ -1,9 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 
-namespace sluice::wire {
+namespace sluice::base {
 
 // How many bytes the UTF-8 sequence at the front of `text` has (1 to 4), or 0 where none is:
 // overlong forms, surrogates and what lies above U+10FFFF are none (RFC 3629).
@@ -33,6 +34,17 @@ namespace sluice::wire {
   return 0;
 }
 
+// The character that the UTF-8 sequence at the front of `text` stands for. Requires its size, as
+// Utf8SequenceSize() gives it, not 0.
+[[nodiscard]] constexpr char32_t Utf8CodePoint(std::string_view text, std::size_t size) {
+  constexpr std::array<unsigned, 5> kLeadBits{0, 0x7f, 0x1f, 0x0f, 0x07};
+  char32_t code = static_cast<unsigned char>(text[0]) & kLeadBits[size];
+  for (std::size_t i = 1; i < size; ++i) {
+    code = (code << 6U) | (static_cast<unsigned char>(text[i]) & 0x3fU);
+  }
+  return code;
+}
+
 // Whether a sequence cannot begin with this byte, but go on with it.
 [[nodiscard]] constexpr bool IsUtf8Continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
@@ -49,4 +61,4 @@ namespace sluice::wire {
   return true;
 }
 
-}  // namespace sluice::wire
+}  // namespace sluice::base
