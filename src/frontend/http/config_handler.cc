@@ -11,6 +11,7 @@
 #include "frontend/http/errand.h"
 #include "frontend/http/problem.h"
 #include "rules/mode_overrides.h"
+#include "wire/entity_tag.h"
 #include "wire/http1_response.h"
 #include "wire/json_writer.h"
 #include "wire/problem.h"
@@ -31,18 +32,14 @@ std::string EntityTag(std::string_view text) {
   return fmt::format("\"{:016x}\"", hash);
 }
 
-// Whether a list of entity tags names `tag`; "*" names whatever there is.
-bool Names(std::string_view list, std::string_view tag) {
-  return !tag.empty() && (list == "*" || list.find(tag) != std::string_view::npos);
-}
-
 // `tag` is "" where there is no such rule.
 bool PreconditionHolds(const wire::Http1Request& request, std::string_view tag,
                        Exchange& exchange) {
   std::string_view broken;
-  if (request.HasField("If-Match") && !Names(request.Field("If-Match"), tag)) {
+  if (request.HasField("If-Match") &&
+      !wire::NamesEntity(request, "If-Match", tag, wire::TagComparison::kStrong)) {
     broken = "If-Match names another version of this rule: read it again";
-  } else if (request.HasField("If-None-Match") && Names(request.Field("If-None-Match"), tag)) {
+  } else if (wire::NamesEntity(request, "If-None-Match", tag, wire::TagComparison::kWeak)) {
     broken = "If-None-Match names this very rule: it is there already";
   } else {
     return true;
@@ -208,8 +205,8 @@ void HandleRule(const wire::Http1Request& request, std::string_view id, const Ad
   const rules::Rule* const rule = set->Find(id);
   const std::string text = rule == nullptr ? "" : desk.rules.TextOf(*rule);
   const std::string tag = rule == nullptr ? "" : EntityTag(text);
-  if (reads && rule != nullptr && request.HasField("If-None-Match") &&
-      Names(request.Field("If-None-Match"), tag)) {
+  if (reads && rule != nullptr &&
+      wire::NamesEntity(request, "If-None-Match", tag, wire::TagComparison::kWeak)) {
     exchange.AnswerText(304, kJson, "");
     exchange.AddField("ETag", tag);
     return;
