@@ -128,7 +128,16 @@ int Http2Callbacks::OnStreamClose(nghttp2_session* native, std::int32_t id, std:
 }
 
 // The answer is whole: a client that still sends its request need not go on.
-int Http2Callbacks::OnSent(nghttp2_session* native, const nghttp2_frame* frame, void*) {
+//
+// A stream that we reset because of what the client sent on it (a window that overflows, a frame
+// out of place) is taken back by the client as much as one that it resets itself, and the store
+// still decides it (MadeYouReset, CVE-2025-8671): it is spent from the same budget. Not a stream
+// above the concurrent ones, which was never begun, nor one whose answer is whole.
+int Http2Callbacks::OnSent(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
+  if (frame->hd.type == NGHTTP2_RST_STREAM && frame->rst_stream.error_code != NGHTTP2_NO_ERROR &&
+      frame->rst_stream.error_code != NGHTTP2_REFUSED_STREAM) {
+    SessionOf(user).SpendReset();
+  }
   if ((frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
       (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
     const Http2Stream* const stream = StreamOf(native, frame->hd.stream_id);

@@ -24,7 +24,7 @@ struct Http2Limits {
   std::uint32_t idle_frames = 1000;
   std::uint32_t idle_frames_per_second = 100;
   // Requests that a client takes back: at once, per second. Above it the connection ends (rapid
-  // reset, CVE-2023-44487).
+  // reset, CVE-2023-44487). Also those that it makes us take back (CVE-2025-8671).
   std::uint32_t resets = 200;
   std::uint32_t resets_per_second = 33;
 };

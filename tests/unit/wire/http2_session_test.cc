@@ -270,6 +270,46 @@ TEST_F(Http2SessionTest, RapidResetsEndTheConnection) {
   EXPECT_TRUE(session_.finished());
 }
 
+// CVE-2025-8671: the client breaks a rule on a stream whose request has come, so that we reset it.
+TEST_F(Http2SessionTest, ResetsThatTheClientProvokesEndTheConnection) {
+  const std::string block("\x82\x86\x84\x41\x04host", 9);
+  const struct {
+    const char* what;
+    std::uint8_t type;
+    std::string payload;
+  } provocations[] = {
+      {"a window without an increment", kWindowUpdate, std::string(4, '\0')},
+      {"a window that overflows", kWindowUpdate, "\x7f\xff\xff\xff"},
+  };
+  for (const auto& each : provocations) {
+    const auto memory = std::make_shared<Http2Memory>();
+    Recorder told;
+    Http2Session session(told, memory, limits_, now_);
+    told.session = &session;
+    Http2Client client;
+    (void)session.Receive(client.Output(), now_);
+    std::string down;
+    for (std::uint32_t id = 1; id < 2 * 1000; id += 2) {  // In pieces: each reset goes out.
+      (void)session.Receive(
+          Http2Frame(kHeaders, kEndHeaders, id, block) + Http2Frame(each.type, 0, id, each.payload),
+          now_);
+      session.Send(down, 1 << 24);
+    }
+    EXPECT_LE(told.streams.size(), limits_.resets + 2U) << each.what;
+    EXPECT_TRUE(session.finished()) << each.what;
+  }
+}
+
+TEST_F(Http2SessionTest, AnsweringBeforeTheRequestsEndIsNoResetOfTheClients) {
+  for (int i = 0; i < 1000; ++i) {
+    client_.Ask("POST", "/", "x", {}, /*more=*/true);
+    ASSERT_TRUE(Turn()) << i;
+    session_.Answer(*told_.streams.back(), 413, {}, "");
+    ASSERT_TRUE(Turn()) << i;
+  }
+  EXPECT_FALSE(session_.finished());
+}
+
 // CVE-2024-28182.
 TEST_F(Http2SessionTest, AFloodOfContinuationsEndsTheConnection) {
   Turn();
