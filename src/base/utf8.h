@@ -45,11 +45,6 @@ namespace sluice::base {
   return code;
 }
 
-// Whether a sequence cannot begin with this byte, but go on with it.
-[[nodiscard]] constexpr bool IsUtf8Continuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
-}
-
 [[nodiscard]] constexpr bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t size = Utf8SequenceSize(text);

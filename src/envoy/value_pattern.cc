@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "rules/regex_options.h"
+
 namespace sluice::envoy {
 
 namespace {
@@ -13,10 +15,7 @@ tl::expected<ValuePattern, std::string> ValuePattern::Create(Kind kind, const st
   ValuePattern pattern;
   pattern.kind_ = kind;
   if (kind == Kind::kRegex) {
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(kRegexBytes);
-    auto regex = std::make_shared<const re2::RE2>(text, options);
+    auto regex = std::make_shared<const re2::RE2>(text, rules::RegexOptions(kRegexBytes));
     if (!regex->ok()) {
       return tl::unexpected("value_regex is no expression of RE2: " + regex->error());
     }

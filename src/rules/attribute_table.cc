@@ -1,5 +1,7 @@
 #include "rules/attribute_table.h"
 
+#include "rules/host_name.h"
+
 namespace sluice::rules {
 
 namespace {
@@ -8,6 +10,12 @@ namespace {
 constexpr std::size_t kFewNames = 8;
 
 }  // namespace
+
+AttributeKind AttributeKind::Of(std::string_view name) {
+  AttributeKind kind;
+  kind.form = name == "ip" ? ValueForm::kIp : name == "host" ? ValueForm::kHost : ValueForm::kText;
+  return kind;
+}
 
 bool AttributeTable::Declare(const std::string& name, AttributeKind kind) {
   return declared_.try_emplace(name, kind).first->second == kind;
@@ -18,7 +26,7 @@ AttributeKind AttributeTable::KindOf(std::string_view name) const {
   if (found != declared_.end()) {
     return found->second;
   }
-  return {name == "ip" ? core::AttributeType::kIp : core::AttributeType::kText, {}};
+  return AttributeKind::Of(name);
 }
 
 AttributeId AttributeTable::Intern(std::string_view name) {
@@ -44,10 +52,14 @@ std::optional<AttributeId> AttributeTable::Find(std::string_view name) const {
   return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void BoundAttribute::Bind(std::string_view value, const AttributeKind& kind) {
+void BoundAttribute::Bind(std::string_view value, std::string_view name,
+                          const AttributeKind& kind) {
   value_ = value;
+  name_ = name;
   kind_ = &kind;
   address_known_ = false;
+  host_known_ = false;
+  hash_known_ = false;
   text_.size = 0;
   key_text_.size = 0;
 }
@@ -56,13 +68,23 @@ const std::optional<IpAddress>& BoundAttribute::address() const {
   if (!address_known_) {
     address_ = IpAddress::Parse(value_);
     address_known_ = true;
+    if (address_ && !kind_->nat64.empty()) {
+      address_ = address_->Embedded(kind_->nat64);
+    }
   }
   return address_;
 }
 
 std::string_view BoundAttribute::text() const {
-  if (!kind_->is_ip()) {
+  if (kind_->form == ValueForm::kText) {
     return value_;
+  }
+  if (kind_->form == ValueForm::kHost) {
+    if (!host_known_) {
+      host_ = CanonicalHost(value_, host_room_);
+      host_known_ = true;
+    }
+    return host_;
   }
   const auto& known = address();
   if (!known.has_value()) {
@@ -78,8 +100,19 @@ std::string_view BoundAttribute::text() const {
 }
 
 std::string_view BoundAttribute::key_text() const {
+  if (!kind_->hash) {
+    return plain_key_text();
+  }
+  if (!hash_known_) {
+    hash_ = kind_->hash->TextOf(name_, plain_key_text());
+    hash_known_ = true;
+  }
+  return {hash_.data(), hash_.size()};
+}
+
+std::string_view BoundAttribute::plain_key_text() const {
   if (!kind_->is_ip()) {
-    return value_;
+    return text();
   }
   const auto& known = address();
   if (!known.has_value()) {
@@ -114,7 +147,7 @@ void BoundRequest::Bind(const AttributeTable& table, std::string_view name,
     slot.generation = generation_;
     present_.push_back(*id);
   }
-  slot.bound.Bind(value, table.kind(*id));
+  slot.bound.Bind(value, table.name(*id), table.kind(*id));
 }
 
 }  // namespace sluice::rules

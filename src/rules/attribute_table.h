@@ -11,6 +11,7 @@
 
 #include "core/key.h"
 #include "rules/ip_address.h"
+#include "rules/value_hash.h"
 
 namespace sluice::rules {
 
@@ -24,19 +25,38 @@ struct TextHash {
 template <class Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 
+// How the values of an attribute are read, so that two spellings of one thing are one value.
+enum class ValueForm : std::uint8_t {
+  kText,  // Byte by byte.
+  kIp,    // An address, by its block.
+  kHost,  // A host name: CanonicalHost().
+};
+
 // The type of an attribute: what a rule file's top-level `attributes` declares.
 struct AttributeKind {
-  core::AttributeType type = core::AttributeType::kText;
+  ValueForm form = ValueForm::kText;
   IpGrouping grouping;  // Of addresses.
+  // Of addresses: IPv6 blocks whose addresses stand for the IPv4 address in them (RFC 6052).
+  std::vector<IpPrefix> nat64;
+  // Of a secret: what keys hold in place of its value. Conditions see the value itself.
+  std::optional<ValueHash> hash;
 
-  [[nodiscard]] bool is_ip() const { return type == core::AttributeType::kIp; }
+  // What `name` is unless it is declared.
+  [[nodiscard]] static AttributeKind Of(std::string_view name);
+
+  [[nodiscard]] bool is_ip() const { return form == ValueForm::kIp; }
+  // Of a key. A host name is a text there: its one spelling is settled before.
+  [[nodiscard]] core::AttributeType type() const {
+    return is_ip() && !hash ? core::AttributeType::kIp : core::AttributeType::kText;
+  }
   bool operator==(const AttributeKind&) const = default;
 };
 
 using AttributeId = std::uint32_t;
 
 // The attributes that a rule set reads, numbered, so that a request's attributes are looked up
-// once and conditions find theirs by number. `ip` is of type ip unless declared otherwise.
+// once and conditions find theirs by number. `ip` is of type ip and `host` of type host, unless
+// declared otherwise.
 // Grows while a set is built; immutable and shared afterwards.
 class AttributeTable {
  public:
@@ -65,27 +85,36 @@ class AttributeTable {
 // One attribute of the request at hand. Reused from request to request.
 class BoundAttribute {
  public:
-  // `value` outlives the request.
-  void Bind(std::string_view value, const AttributeKind& kind);
+  // All outlive the request.
+  void Bind(std::string_view value, std::string_view name, const AttributeKind& kind);
 
   [[nodiscard]] std::string_view value() const { return value_; }
   // The value read as an address, whatever the attribute's type; nullopt if it is none.
   [[nodiscard]] const std::optional<IpAddress>& address() const;
-  // What text conditions see: for type ip the canonical address ("2001:db8::1", without port),
-  // else the value.
+  // What text conditions see: for type ip the canonical address ("2001:db8::1", without port), for
+  // type host the canonical name, else the value. The view lasts until the next Bind().
   [[nodiscard]] std::string_view text() const;
-  // What a key holds: for type ip the canonical block. Requires address() for type ip. The view
-  // lasts until the next Bind().
+  // What a key holds: for type ip the canonical block, for type host the canonical name, else the
+  // value; of a secret the hash of that. Requires address() for type ip. The view lasts until the
+  // next Bind().
   [[nodiscard]] std::string_view key_text() const;
 
  private:
+  [[nodiscard]] std::string_view plain_key_text() const;
+
   std::string_view value_;
+  std::string_view name_;
   const AttributeKind* kind_ = nullptr;
   // Made when first asked for.
   mutable bool address_known_ = false;
   mutable std::optional<IpAddress> address_;
   mutable IpText text_;
   mutable IpText key_text_;
+  mutable bool hash_known_ = false;
+  mutable ValueHash::Text hash_{};
+  mutable bool host_known_ = false;
+  mutable std::string_view host_;
+  mutable std::string host_room_;  // Where the name was written otherwise.
 };
 
 // The attributes of the request at hand, by number. One thread at a time; allocates only when

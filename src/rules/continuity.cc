@@ -29,7 +29,7 @@ std::string Change(std::string_view what, const std::string& before, const std::
 
 }  // namespace
 
-std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool groupings_differ) {
+std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool kinds_differ) {
   const core::Quota& was = before.quota;
   const core::Quota& is = next.quota;
   if (was.algorithm != is.algorithm) {
@@ -42,8 +42,8 @@ std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool
   if (!same_key) {
     return Change("key", KeyText(before), KeyText(next));
   }
-  if (groupings_differ) {
-    return "its addresses are grouped by another prefix";
+  if (kinds_differ) {
+    return "an attribute of its key is declared otherwise";
   }
   // An unlimited rule may have no window, and keeps no state under its own numbers.
   const bool windowless =

@@ -11,8 +11,8 @@ namespace sluice::rules {
 
 // What makes every key of `next` start fresh although `before` has the same id (or the id that
 // `next` had): "its window was 1m and is 1h". nullopt where what keys have used carries over.
-// `groupings_differ`: an ip attribute of the key is grouped by another prefix than before.
+// `kinds_differ`: an attribute of the key is declared otherwise than before (type, prefix, hash).
 [[nodiscard]] std::optional<std::string> FreshStart(const Rule& before, const Rule& next,
-                                                    bool groupings_differ);
+                                                    bool kinds_differ);
 
 }  // namespace sluice::rules

@@ -48,8 +48,9 @@ void DocumentReader::ReadAttributes(AttributeTable& attributes) {
 
 void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
                                    AttributeTable& attributes) {
-  static constexpr std::array<std::string_view, 3> kFields{"type", "v4_prefix", "v6_prefix"};
-  static constexpr std::array<std::string_view, 2> kTypes{"text", "ip"};
+  static constexpr std::array<std::string_view, 5> kFields{"type", "v4_prefix", "v6_prefix",
+                                                           "nat64", "hash"};
+  static constexpr std::array<std::string_view, 3> kTypes{"text", "ip", "host"};
   if (!name.is_text()) {
     return;  // Noted by the tree.
   }
@@ -65,11 +66,9 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
   }
   const Fields fields(value);
   fields.RejectUnknown(kFields, "declared attribute", report_);
-  AttributeKind kind =
-      name.text == "ip" ? AttributeKind{core::AttributeType::kIp, {}} : AttributeKind{};
+  AttributeKind kind = AttributeKind::Of(name.text);
   if (const YamlNode* type = fields.Get("type"); type != nullptr) {
-    kind.type =
-        static_cast<core::AttributeType>(ReadWord(*type, "type", kTypes, report_).value_or(0));
+    kind.form = static_cast<ValueForm>(ReadWord(*type, "type", kTypes, report_).value_or(0));
   }
   for (const auto& [field, target, bits] :
        {std::tuple{"v4_prefix", &kind.grouping.v4_prefix, 32},
@@ -90,9 +89,59 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
       *target = static_cast<int>(*length);
     }
   }
+  if (const YamlNode* node = fields.Get("nat64"); node != nullptr) {
+    if (kind.is_ip()) {
+      ReadNat64(*node, kind);
+    } else {
+      report_.Fail(fields.KeyOf("nat64"), "nat64 is for type: ip");
+    }
+  }
+  if (const YamlNode* node = fields.Get("hash"); node != nullptr) {
+    ReadHash(*node, kind);
+  }
   if (!attributes.Declare(name.text, kind)) {
     report_.Fail(name, "attribute " + name.text +
                            " is declared otherwise by another source: make them agree");
+  }
+}
+
+void DocumentReader::ReadNat64(const YamlNode& list, AttributeKind& kind) {
+  if (!list.is_list()) {
+    report_.Fail(list, "nat64 must be a list of prefixes, as in [64:ff9b::/96]");
+    return;
+  }
+  for (const YamlNode* item : list.items) {
+    const auto prefix = item->is_text() ? IpPrefix::Parse(item->text) : std::nullopt;
+    if (!prefix || !prefix->IsTranslationPrefix()) {
+      report_.Fail(*item, "nat64: " + (item->is_text() ? item->text : "this") +
+                              " is no prefix of a translator: write an IPv6 block of 32, 40, 48, "
+                              "56, 64 or 96 bits, as in 64:ff9b::/96");
+    } else {
+      kind.nat64.push_back(*prefix);
+    }
+  }
+}
+
+void DocumentReader::ReadHash(const YamlNode& node, AttributeKind& kind) {
+  static constexpr std::array<std::string_view, 1> kFields{"secret"};
+  if (!node.is_map()) {
+    if (ReadBool(node, "hash", report_).value_or(false)) {
+      kind.hash.emplace();
+    }
+    return;
+  }
+  const Fields fields(node);
+  fields.RejectUnknown(kFields, "hash", report_);
+  const YamlNode* secret = fields.Get("secret");
+  const auto text = secret != nullptr ? ReadText(*secret, "secret", report_) : std::nullopt;
+  if (secret == nullptr) {
+    report_.Fail(node, "hash has no secret: write hash: {secret: ...}, or hash: true");
+  } else if (text && text->size() < ValueHash::kLeastSecretBytes) {
+    report_.Fail(*secret, "the secret is shorter than " +
+                              std::to_string(ValueHash::kLeastSecretBytes) +
+                              " bytes: make one with openssl rand -hex 32");
+  } else if (text) {
+    kind.hash.emplace(*text);
   }
 }
 

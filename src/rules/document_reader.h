@@ -29,6 +29,8 @@ class DocumentReader {
 
  private:
   void ReadAttribute(const YamlNode& name, const YamlNode& value, AttributeTable& attributes);
+  void ReadNat64(const YamlNode& list, AttributeKind& kind);
+  void ReadHash(const YamlNode& node, AttributeKind& kind);
 
   const YamlNode& root_;
   bool is_configuration_;

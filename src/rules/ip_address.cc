@@ -129,6 +129,24 @@ IpAddress IpAddress::Masked(int prefix) const {
   return masked;
 }
 
+// Byte 8 is zero in every such address: the IPv4 address steps over it.
+IpAddress IpAddress::Embedded(std::span<const IpPrefix> prefixes) const {
+  constexpr std::size_t kReservedByte = 8;
+  for (const IpPrefix& prefix : prefixes) {
+    if (!v6 || !prefix.Contains(*this)) {
+      continue;
+    }
+    IpAddress v4;
+    std::size_t from = static_cast<std::size_t>(prefix.length) / 8;
+    for (std::size_t octet = 0; octet < 4; ++octet, ++from) {
+      from += from == kReservedByte ? 1 : 0;
+      v4.bytes[octet] = bytes[from];
+    }
+    return v4;
+  }
+  return *this;
+}
+
 IpText IpAddress::Text() const {
   if (!v6) {
     return TextOfV4(*this);
@@ -163,6 +181,11 @@ std::optional<IpPrefix> IpPrefix::Parse(std::string_view text) {
     }
   }
   return prefix;
+}
+
+bool IpPrefix::IsTranslationPrefix() const {
+  constexpr std::array<int, 6> kLengths{32, 40, 48, 56, 64, 96};
+  return network.v6 && !HasHostBits() && std::ranges::find(kLengths, length) != kLengths.end();
 }
 
 IpText IpPrefix::Text() const {

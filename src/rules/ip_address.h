@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <netinet/in.h>
@@ -16,6 +17,8 @@ struct IpText {
 
   [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
 };
+
+struct IpPrefix;
 
 // An address of either family. An IPv4 address mapped into IPv6 (::ffff:a.b.c.d) is the IPv4
 // address: both name one host. The IPv6 address ::c000:201 is not 192.0.2.1.
@@ -33,6 +36,10 @@ struct IpAddress {
   [[nodiscard]] IpAddress Masked(int prefix) const;
   // "192.0.2.1", "2001:db8::1".
   [[nodiscard]] IpText Text() const;
+
+  // The IPv4 address that a translator wrote into this IPv6 address, if one of `prefixes` contains
+  // it (RFC 6052, 2.2); else this address. Requires prefixes as IsTranslationPrefix() has them.
+  [[nodiscard]] IpAddress Embedded(std::span<const IpPrefix> prefixes) const;
 
   auto operator<=>(const IpAddress&) const = default;
 };
@@ -55,6 +62,8 @@ struct IpPrefix {
   }
   // "10.0.0.0/8", always with the length.
   [[nodiscard]] IpText Text() const;
+  // Whether it can be a translator's: IPv6, of 32, 40, 48, 56, 64 or 96 bits, and no host bits.
+  [[nodiscard]] bool IsTranslationPrefix() const;
 
   // Orders blocks so that each stands before all that it contains.
   auto operator<=>(const IpPrefix&) const = default;

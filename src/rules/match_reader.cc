@@ -1,10 +1,13 @@
 #include "rules/match_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
 #include "rules/fields.h"
+#include "rules/host_name.h"
+#include "rules/regex_options.h"
 #include "rules/value_reader.h"
 
 namespace sluice::rules {
@@ -13,6 +16,10 @@ namespace {
 
 // Bounds what one expression may cost to compile and to run (RE2's own default is 8 MiB).
 constexpr std::int64_t kRegexBytes = std::int64_t{8} << 20;
+
+char LowerCase(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
 
 class MatchReader {
  public:
@@ -37,7 +44,7 @@ class MatchReader {
       }
       Condition condition;
       condition.attribute = attributes_.Intern(key.text);
-      ip_ = attributes_.kind(condition.attribute).is_ip();
+      kind_ = &attributes_.kind(condition.attribute);
       field_ = "match " + key.text;
       ReadValue(node.value(i), /*in_list=*/false, condition.any_of);
       if (!condition.any_of.empty()) {
@@ -88,17 +95,25 @@ class MatchReader {
     if (node.text.ends_with('*')) {
       pattern.kind = Pattern::Kind::kPrefix;
       pattern.text = node.text.substr(0, node.text.size() - 1);
-    } else if (ip_) {
-      const auto address = IpAddress::Parse(node.text);
+      if (kind_->form == ValueForm::kHost) {
+        // What of a name stands before the star has no port and may end in a dot.
+        std::ranges::transform(pattern.text, pattern.text.begin(), LowerCase);
+      }
+    } else if (kind_->is_ip()) {
+      auto address = IpAddress::Parse(node.text);
       if (!address.has_value()) {
         report_.Fail(node,
                      field_ + " is of type ip, and " + node.text + " is no address" +
                          (IpPrefix::Parse(node.text) ? ": write {cidr: " + node.text + "}" : ""));
         return;
       }
+      address = address->Embedded(kind_->nat64);
       pattern.kind = Pattern::Kind::kCidr;
       pattern.cidr = {*address, address->bits()};
       pattern.text = pattern.cidr.Text().view();
+    } else if (kind_->form == ValueForm::kHost) {
+      std::string room;
+      pattern.text = CanonicalHost(node.text, room);
     } else {
       pattern.text = node.text;
     }
@@ -138,10 +153,7 @@ class MatchReader {
       report_.Fail(node, field_ + ": regex must be a text");
       return;
     }
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(kRegexBytes);
-    auto regex = std::make_shared<const re2::RE2>(node.text, options);
+    auto regex = std::make_shared<const re2::RE2>(node.text, RegexOptions(kRegexBytes));
     if (!regex->ok()) {
       report_.Fail(node, field_ + ": the regex does not compile: " + regex->error());
       return;
@@ -167,7 +179,7 @@ class MatchReader {
 
   AttributeTable& attributes_;
   Reporter& report_;
-  bool ip_ = false;
+  const AttributeKind* kind_ = nullptr;
   std::string field_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rules/fields.h"
+#include "rules/host_name.h"
 #include "rules/rule_reader.h"
 
 namespace sluice::rules {
@@ -30,10 +31,11 @@ std::optional<std::vector<std::string>> SplitKey(std::string_view text) {
 }
 
 // The text that a key has for the address or block `text`; "" after noting a problem.
-std::string CanonicalIp(const YamlNode& at, const std::string& text, const IpGrouping& grouping,
+std::string CanonicalIp(const YamlNode& at, const std::string& text, const AttributeKind& kind,
                         Reporter& report) {
+  const IpGrouping& grouping = kind.grouping;
   if (const auto address = IpAddress::Parse(text); address.has_value()) {
-    return std::string(grouping.KeyText(*address).view());
+    return std::string(grouping.KeyText(address->Embedded(kind.nat64)).view());
   }
   const auto block = IpPrefix::Parse(text);
   if (!block.has_value()) {
@@ -84,7 +86,8 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
   }
   table.reserve(node.pair_count());
   // One text under two spellings; the same spelling twice has been noted by the tree.
-  const bool spelled_freely = key.size() > 1 || attributes.kind(key.front()).is_ip();
+  const bool spelled_freely =
+      key.size() > 1 || attributes.kind(key.front()).form != ValueForm::kText;
   std::unordered_map<std::string, std::string_view> spellings;
   for (std::size_t i = 0; i < node.pair_count(); ++i) {
     const YamlNode& name = node.key(i);
@@ -114,8 +117,15 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
       const AttributeKind& kind = attributes.kind(key[part]);
       std::string value = (*parts)[part];
       if (kind.is_ip()) {
-        value = CanonicalIp(name, value, kind.grouping, report);
+        value = CanonicalIp(name, value, kind, report);
         good = !value.empty();
+      } else if (kind.form == ValueForm::kHost) {
+        std::string room;
+        value = std::string(CanonicalHost(value, room));
+      }
+      if (kind.hash && good) {
+        const ValueHash::Text hash = kind.hash->TextOf(attributes.name(key[part]), value);
+        value.assign(hash.data(), hash.size());
       }
       if (key.size() == 1) {
         text = std::move(value);

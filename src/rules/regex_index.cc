@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "rules/regex_options.h"
+
 namespace sluice::rules {
 
 namespace {
@@ -27,10 +29,7 @@ void RegexIndex::Seal() {
   if (entries_.size() <= kFewPatterns) {
     return;
   }
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kSetBytes);
-  auto set = std::make_unique<re2::RE2::Set>(options, re2::RE2::ANCHOR_BOTH);
+  auto set = std::make_unique<re2::RE2::Set>(RegexOptions(kSetBytes), re2::RE2::ANCHOR_BOTH);
   for (const Entry& entry : entries_) {
     if (set->Add(entry.regex->pattern(), nullptr) < 0) {
       return;

@@ -19,7 +19,9 @@ std::string WhyNot(const CompiledRule& rule, const AttributeTable& attributes,
     const BoundAttribute* value = request.Get(condition.attribute);
     return "match " + name + ": " + condition.Text() +
            (value == nullptr ? ", and the request has no " + name
-                             : ", and it is " + std::string(value->value()));
+            : attributes.kind(condition.attribute).hash
+                ? ", and it is another text"
+                : ", and it is " + std::string(value->text()));
   }
   return "";
 }

@@ -124,7 +124,7 @@ class RuleReader {
     for (const std::string& name : *names) {
       const AttributeId id = attributes_.Intern(name);
       draft_.compiled.key.push_back(id);
-      draft_.rule.key.push_back({name, attributes_.kind(id).type});
+      draft_.rule.key.push_back({name, attributes_.kind(id).type()});
     }
   }
 

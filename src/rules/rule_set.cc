@@ -190,12 +190,12 @@ class RuleSetBuilder {
       if (before == nullptr) {
         continue;
       }
-      const bool groupings_differ =
+      const bool kinds_differ =
           std::any_of(rule.key.begin(), rule.key.end(), [&](const KeyAttribute& attribute) {
-            return index_->attributes.KindOf(attribute.name).grouping !=
-                   running_->index_->attributes.KindOf(attribute.name).grouping;
+            return index_->attributes.KindOf(attribute.name) !=
+                   running_->index_->attributes.KindOf(attribute.name);
           });
-      if (const auto why = FreshStart(*before, rule, groupings_differ); why.has_value()) {
+      if (const auto why = FreshStart(*before, rule, kinds_differ); why.has_value()) {
         Warn(rule.place, "all keys of rule " + rule.id + " start fresh: " + *why);
       }
     }
@@ -222,6 +222,29 @@ std::span<const Rule> RuleSet::rules() const {
 const Rule* RuleSet::Find(std::string_view id) const {
   const auto found = index_->by_id.find(id);
   return found == index_->by_id.end() ? nullptr : &index_->rules[found->second];
+}
+
+std::vector<RuleSet::Compared> RuleSet::TextsFor(const Rule& rule,
+                                                 std::string_view attribute) const {
+  const CompiledRule& compiled = index_->compiled[rule.number];
+  std::vector<Compared> texts;
+  const auto add = [&](const Conditions& conditions) {
+    for (const Condition& condition : conditions) {
+      if (index_->attributes.name(condition.attribute) != attribute) {
+        continue;
+      }
+      for (const Pattern& pattern : condition.any_of) {
+        if (pattern.kind == Pattern::Kind::kExact || pattern.kind == Pattern::Kind::kPrefix) {
+          texts.push_back({pattern.text, pattern.kind == Pattern::Kind::kPrefix});
+        }
+      }
+    }
+  };
+  add(compiled.match);
+  for (const Plan& plan : compiled.plans) {
+    add(plan.match);
+  }
+  return texts;
 }
 
 RuleSet::Needs RuleSet::NeedsOf(const Rule& rule) const {

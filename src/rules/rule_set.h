@@ -112,6 +112,13 @@ class RuleSet {
 
   [[nodiscard]] std::span<const Rule> rules() const;  // In declaration order; number is the index.
   [[nodiscard]] const Rule* Find(std::string_view id) const;
+  // The texts and prefixes that the match and the plans of `rule`, one of this set, compare
+  // `attribute` with. Expressions and blocks of addresses are none.
+  struct Compared {
+    std::string text;
+    bool is_prefix = false;
+  };
+  [[nodiscard]] std::vector<Compared> TextsFor(const Rule& rule, std::string_view attribute) const;
   // The attributes without which `rule`, one of this set, does not judge a request: those of its
   // match, its key and its cost, by how the rule uses them. Plans and reserves do without.
   struct Needs {

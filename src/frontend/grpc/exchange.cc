@@ -1,10 +1,12 @@
 #include "frontend/grpc/exchange.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "sluice/reason.h"
 
 #include "frontend/grpc/connection.h"
+#include "wire/scalar_object.h"
 
 namespace sluice::frontend::grpc {
 
@@ -74,8 +76,20 @@ Status CheckExchange::Begin(Connection& connection, std::string_view bytes) {
   if (units < 0 || units > kMaxUnits) {
     return {GrpcCode::kInvalidArgument, "cost must be 0 to 999999999999999"};
   }
+  constexpr wire::ScalarObjectLimits kLimits{};
+  if (request_.attributes.size() > kLimits.members) {
+    return {GrpcCode::kInvalidArgument, "a request may have 64 attributes"};
+  }
   attributes_.clear();
   for (const auto& [name, value] : request_.attributes) {
+    if (name.size() > kLimits.name_bytes || value.size() > kLimits.value_bytes) {
+      return {GrpcCode::kInvalidArgument,
+              "an attribute's name may have 256 bytes and its value 1024"};
+    }
+    // A map has each key once, and what writes one twice is no client of ours.
+    if (std::ranges::any_of(attributes_, [&](const Attribute& a) { return a.name == name; })) {
+      return {GrpcCode::kInvalidArgument, "an attribute is given twice"};
+    }
     attributes_.push_back({name, value});
   }
   attributes = attributes_;

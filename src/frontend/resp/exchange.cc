@@ -6,6 +6,7 @@
 #include "frontend/resp/door.h"
 #include "frontend/resp/throttle_reply.h"
 #include "frontend/resp/verdict_reply.h"
+#include "wire/scalar_object.h"
 
 namespace sluice::frontend::resp {
 
@@ -51,6 +52,10 @@ std::string_view NamedRequest::Read(std::span<const std::string_view> args) {
     const std::string_view name = arg.substr(0, equals);
     if (std::ranges::any_of(attributes_, [name](const Attribute& a) { return a.name == name; })) {
       return "an attribute is given twice";
+    }
+    if (name.size() > wire::ScalarObjectLimits{}.name_bytes ||
+        arg.size() - equals - 1 > wire::ScalarObjectLimits{}.value_bytes) {
+      return "an attribute's name may have 256 bytes and its value 1024";
     }
     attributes_.push_back({.name = kept(name), .value = kept(arg.substr(equals + 1))});
   }

@@ -72,7 +72,7 @@ TEST(DisplayTextTest, HoldsForRandomBytes) {
                                      "日",   "\n",   "\xf0", "😀",       "\x7f", "e\u0301"};
   for (int round = 0; round < 5000; ++round) {
     std::string bytes;
-    for (unsigned i = random() % 20; i > 0; --i) {
+    for (auto i = random() % 20; i > 0; --i) {
       bytes += random() % 2 == 0 ? std::string(1, static_cast<char>(random() % 256))
                                  : std::string(pieces[random() % std::size(pieces)]);
     }

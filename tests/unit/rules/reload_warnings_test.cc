@@ -61,7 +61,7 @@ TEST(ReloadWarningsTest, WhatStartsKeysFreshIsWarnedOf) {
   EXPECT_THAT(warning("attributes: {a: {type: ip}}" + kSliding), ElementsAre(HasSubstr("its key")));
   EXPECT_THAT(WarningsOf("attributes: {a: {type: ip}}" + kSliding,
                          "attributes: {a: {type: ip, v6_prefix: 48}}" + kSliding),
-              ElementsAre(HasSubstr("grouped by another prefix")));
+              ElementsAre(HasSubstr("declared otherwise")));
   const std::string calendar =
       "|id: r, key_pattern: '{a}', algorithm: fixed_window, limit: 5, window: month, time_zone: ";
   EXPECT_THAT(WarningsOf(calendar + "UTC", calendar + "Europe/Berlin"),

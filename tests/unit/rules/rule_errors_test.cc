@@ -303,7 +303,7 @@ TEST(RuleErrorsTest, AttributeDeclarationsAreJudged) {
     return BuildText("rules: []\nattributes: " + text).errors();
   };
   EXPECT_THAT(error_of("{peer: {type: ip, v6_prefix: 56, v4_prefix: 24}}"), IsEmpty());
-  EXPECT_THAT(error_of("{peer: {type: ipv6}}"), ElementsAre(HasSubstr("write text or ip")));
+  EXPECT_THAT(error_of("{peer: {type: ipv6}}"), ElementsAre(HasSubstr("write text, ip or host")));
   EXPECT_THAT(error_of("{peer: {type: ip, v6_prefix: 129}}"),
               ElementsAre(HasSubstr("r.yaml:2:42: v6_prefix is 129: write 1 to 128")));
   EXPECT_THAT(error_of("{peer: {v6_prefix: 56}}"), ElementsAre(HasSubstr("is for type: ip")));
