@@ -15,8 +15,8 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 7> kListenerFields{
-    "address", "protocol", "role", "tls", "auth", "proxy", "limit_headers"};
+constexpr std::array<std::string_view, 8> kListenerFields{
+    "address", "protocol", "role", "hosts", "tls", "auth", "proxy", "limit_headers"};
 constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
                                                       "password_file"};
 constexpr std::array<std::string_view, 4> kTlsFields{"cert", "key", "client_ca", "client_name"};
@@ -133,6 +133,12 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
               } else if (field == "role") {
                 listener.role = static_cast<frontend::http::Role>(
                     rules::ReadWord(value, field, kRoles, report).value_or(0));
+              } else if (field == "hosts") {
+                EachItem(value, field, report, [&](const YamlNode& item) {
+                  if (const auto host = rules::ReadText(item, field, report)) {
+                    listener.hosts.push_back(*host);
+                  }
+                });
               } else if (field == "tls") {
                 listener.tls = ReadTls(value, folder, report);
               } else if (field == "proxy") {
@@ -175,6 +181,9 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
   }
   if (listener.has_proxies && (resp || !check)) {
     report.Fail(node, "proxies ask an http listener of the role check: leave proxy out here");
+  }
+  if (!listener.hosts.empty() && !admin) {
+    report.Fail(node, "hosts is for a listener with role: admin");
   }
   const auto endpoint = net::ParseAddress(listener.address);
   const bool knows_clients = has_auth || (listener.tls && !listener.tls->client_ca.empty());

@@ -30,9 +30,10 @@ struct ListenerConfig {
   std::optional<TlsConfig> tls;
   std::string token;         // http, grpc: the bearer token; resp: the password. "" asks for none.
   std::string token_file{};  // Where it was read, to be followed; "": nowhere.
-  std::string metrics_path = "/metrics";          // Of the role metrics.
-  bool has_proxies = false;                       // It has a section `proxy`.
-  frontend::http::ProxySettings proxy{};          // Of http. Its `notes` stay unset.
+  std::string metrics_path = "/metrics";  // Of the role metrics.
+  std::vector<std::string> hosts{};       // http, admin: further names of it in a Host field.
+  bool has_proxies = false;               // It has a section `proxy`.
+  frontend::http::ProxySettings proxy{};  // Of http. Its `notes` stay unset.
   frontend::http::LimitDialects limit_headers{};  // Of http.
 };
 

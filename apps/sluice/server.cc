@@ -50,6 +50,19 @@ Server::~Server() {
   Stop();
 }
 
+frontend::AnswerLog& Server::LogOf(const std::string& listener) {
+  const auto write = [listener](const frontend::AnswerLog::Line& line) {
+    const auto level = line.status == 400 || line.status == 404 || line.status == 405
+                           ? spdlog::level::info
+                           : spdlog::level::warn;
+    spdlog::log(level,
+                "{}: answered {} to {}: {} ({} more of this status since the last such line)",
+                listener, line.status, line.peer.empty() ? "a client" : line.peer, line.detail,
+                line.others);
+  };
+  return answer_logs_.try_emplace(listener, write).first->second;
+}
+
 std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
                                                        const ListenerConfig& listener,
                                                        const ListenerCredentials& credentials) {
@@ -58,6 +71,9 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
   settings.memory = listener.role == Role::kCheck ? memory_ : nullptr;
   settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
   settings.metrics_path = listener.metrics_path;
+  settings.host_names = {.address = listener.address, .names = listener.hosts};
+  settings.answers = &answer_counts_.Add(listener.address);
+  settings.log = &LogOf(listener.address);
   settings.envoy = envoy_desk_ ? &*envoy_desk_ : nullptr;
   settings.token = credentials.token.get();
   settings.proxy = listener.proxy;
@@ -189,6 +205,7 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
       "sluice_peer_connections_refused_total",
       "Connections closed as they came, because too many of one address were open.",
       [this] { return check_connections_->refused_of_peers(); });
+  registry_.Add(answer_counts_);
   registry_.AddCounter("sluice_untrusted_forwarding_total",
                        "Requests with a client address told by a peer that is no trusted proxy.",
                        [this] { return forwarding_notes_.untrusted.load(); });

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,6 +112,8 @@ class Server {
   Result<void> OpenOn(Worker& worker, const ListenerConfig& listener,
                       const ListenerCredentials& credentials,
                       const std::optional<net::ListenerTls>& tls, Place& place);
+  // Where the refusals of `listener`, an address, are told: one for all its loops.
+  [[nodiscard]] frontend::AnswerLog& LogOf(const std::string& listener);
   [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
       net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);
   [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(
@@ -131,6 +134,8 @@ class Server {
   Duration max_grpc_age_grace_{};
   std::atomic<std::uint64_t> last_resp_client_{0};
   frontend::http::ForwardingNotes forwarding_notes_;
+  frontend::AnswerCounts answer_counts_;
+  std::map<std::string, frontend::AnswerLog, std::less<>> answer_logs_;  // By listener.
   std::vector<std::unique_ptr<net::UnixSocket>> sockets_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;

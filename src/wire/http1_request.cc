@@ -89,4 +89,10 @@ bool Http1Request::HasField(std::string_view name) const {
   return Find(fields, name) != nullptr;
 }
 
+bool Http1Request::HasSeveral(std::string_view name) const {
+  return std::ranges::count_if(fields, [name](const HttpField& field) {
+           return EqualsIgnoreCase(field.name, name);
+         }) > 1;
+}
+
 }  // namespace sluice::wire

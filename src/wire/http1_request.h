@@ -40,6 +40,8 @@ struct Http1Request {
   // The value of the first field of this name (any case), or "".
   [[nodiscard]] std::string_view Field(std::string_view name) const;
   [[nodiscard]] bool HasField(std::string_view name) const;
+  // Whether several fields have this name. Who reads one of them reads what somebody else wrote.
+  [[nodiscard]] bool HasSeveral(std::string_view name) const;
 };
 
 [[nodiscard]] HttpMethod MethodOf(std::string_view text);

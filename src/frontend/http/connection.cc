@@ -115,6 +115,9 @@ bool Connection::RenderReady() {
     const bool last_of_all = draining() && pipeline_.size() == 1 && between_requests();
     const bool keep_alive = exchange.keep_alive() && !last_of_all;
     exchange.Render(date, keep_alive, output());
+    if (!exchange.raw()) {
+      door_.Count(exchange.parts().status);
+    }
     if (!keep_alive) {
       last_taken_ = true;
       last_rendered_ = true;

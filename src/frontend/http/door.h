@@ -53,6 +53,12 @@ class Door {
 
   // Goes on with a connection that began with HTTP/2's preface.
   void Accept(std::unique_ptr<net::Transport> transport, std::string_view begun);
+  // An answer that goes out.
+  void Count(int status) noexcept {
+    if (settings_.answers != nullptr) {
+      settings_.answers->Count(status);
+    }
+  }
   // An answer's Date: the clock is read once per tick of the kernel's, which is some 4 ms.
   [[nodiscard]] std::string_view DateNow();
 

@@ -8,6 +8,9 @@
 #include "sluice/time.h"
 
 #include "frontend/access_token.h"
+#include "frontend/answer_counts.h"
+#include "frontend/answer_log.h"
+#include "frontend/http/browser_guard.h"
 #include "frontend/http/limit_headers.h"
 #include "frontend/http/proxy_settings.h"
 #include "wire/http1_parser.h"
@@ -32,9 +35,12 @@ struct DoorSettings {
   const AccessToken* token = nullptr;  // That all but health asks for; none. Outlives the door.
   const EnvoyDesk* envoy = nullptr;    // Of Envoy's paths: see envoy_desk.h. None: there are none.
   const AdminDesk* desk = nullptr;  // Of an admin listener: see admin_desk.h. None: only metrics.
+  HostNames host_names{};           // Of an admin listener: what a Host field may call it.
   std::string metrics_path = "/metrics";  // Of kMetrics.
   ProxySettings proxy{};
   LimitDialects limit_headers{};
+  LoopAnswers* answers = nullptr;  // Where answers are counted, if anywhere. Outlives the door.
+  AnswerLog* log = nullptr;        // Where refusals of requests are told. Outlives the door.
   AnswerMemory* memory = nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.
   wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
   std::size_t pipeline = 256;             // Requests of one connection without an answer yet.

@@ -7,6 +7,7 @@
 #include "sluice/reason.h"
 
 #include "base/assert.h"
+#include "base/coarse_clock.h"
 #include "frontend/http/answer.h"
 #include "frontend/http/client.h"
 #include "frontend/http/exchange_pool.h"
@@ -51,6 +52,18 @@ void Exchange::BeginWithoutRequest(Client& client) {
 }
 
 void Exchange::AnswerProblem(const Problem& problem) {
+  Log(problem.status, problem.detail);
+  Write(problem);
+}
+
+void Exchange::Log(int status, std::string_view detail) const {
+  if (AnswerLog* const log = pool_.log(); log != nullptr) {
+    log->Note(base::CoarseSteadyNow().time_since_epoch(), status,
+              client_ != nullptr ? client_->peer_address() : std::string_view(), detail);
+  }
+}
+
+void Exchange::Write(const Problem& problem) {
   status_ = problem.status;
   content_type_ = kProblemType;
   body_.clear();
@@ -117,9 +130,20 @@ void Exchange::AnswerAsProxyCheck(const ProxyAnswer& answer) {
   origin_ = answer.origin;
 }
 
-void Exchange::RefuseRequest(std::string_view detail) {
+void Exchange::RefuseRequest(std::string_view wrong) {
+  Log(400, wrong);
   AppendField("X-RL-Status", "400", fields_);
-  AnswerProblem({.status = deny_status_, .title = {}, .detail = detail, .code = "invalid_request"});
+  Write({.status = deny_status_,
+         .title = {},
+         .detail = "the request cannot be judged",
+         .code = "invalid_request"});
+}
+
+void Exchange::BlameProxy(std::string_view wrong) {
+  constexpr int kStatus = 500;
+  Log(kStatus, wrong);
+  AppendField("X-RL-Status", std::to_string(kStatus), fields_);
+  Write({.status = kStatus, .title = {}, .detail = {}, .code = "proxy_misconfigured"});
 }
 
 void Exchange::AskProxyCheck() {

@@ -62,9 +62,13 @@ class Exchange final : public service::DecideCall {
   void Send(std::unique_ptr<Errand> errand);
   // The last thing that an errand does. The exchange is answered.
   void OnErrandDone();
-  // The answer to a proxy: first how, then either what is wrong with the request or the question.
+  // The answer to a proxy: first how, then one of the three others. What is wrong goes to the log;
+  // whoever reads the answer is the proxy's client, and learns no more than that.
   void AnswerAsProxyCheck(const ProxyAnswer& answer);
-  void RefuseRequest(std::string_view detail);
+  // The client's request cannot be judged: refused, with X-RL-Status 400.
+  void RefuseRequest(std::string_view wrong);
+  // The question itself is wrong, whatever the client asked for: 500.
+  void BlameProxy(std::string_view wrong);
   void AskProxyCheck();
 
   // What is answered to the check that is asked next is remembered under `name`, if it allows.
@@ -90,6 +94,8 @@ class Exchange final : public service::DecideCall {
 
   [[nodiscard]] bool must_ask() const { return state_ == State::kAsking; }
   [[nodiscard]] bool ready() const { return state_ == State::kReady; }
+  // What is sent is no response of its own.
+  [[nodiscard]] bool raw() const { return kind_ == Kind::kRaw; }
   [[nodiscard]] bool keep_alive() const { return keep_alive_; }
 
   // Appends the whole response. Requires ready(). `keep_alive` false: the connection ends here.
@@ -117,6 +123,8 @@ class Exchange final : public service::DecideCall {
   enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus, kProxyCheck };
 
   void Reset(Client& client);
+  void Log(int status, std::string_view detail) const;
+  void Write(const Problem& problem);
   void BecomeReady();
   // Turns the verdict into fields and body: while what it points to lives.
   void TakeVerdict();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "frontend/answer_log.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http/limit_headers.h"
 
@@ -23,11 +24,12 @@ class ExchangePool {
  public:
   // A shaped answer is held back for `longest_wait` at most.
   ExchangePool(net::EventLoop& loop, const base::Clock& clock, Duration longest_wait,
-               LimitDialects limit_dialects = {})
+               LimitDialects limit_dialects = {}, AnswerLog* log = nullptr)
       : loop_(loop),
         clock_(clock),
         longest_wait_(longest_wait),
         limit_dialects_(limit_dialects),
+        log_(log),
         random_(std::random_device{}()) {}
   ExchangePool(const ExchangePool&) = delete;
   ExchangePool& operator=(const ExchangePool&) = delete;
@@ -36,6 +38,8 @@ class ExchangePool {
   [[nodiscard]] const base::Clock& clock() const { return clock_; }
   [[nodiscard]] Duration longest_wait() const { return longest_wait_; }
   [[nodiscard]] LimitDialects limit_dialects() const { return limit_dialects_; }
+  // Where refusals of requests are told; none.
+  [[nodiscard]] AnswerLog* log() const { return log_; }
   // To spread retries, not to keep secrets.
   [[nodiscard]] std::uint64_t Random() { return random_(); }
 
@@ -60,6 +64,7 @@ class ExchangePool {
   const base::Clock& clock_;
   const Duration longest_wait_;
   const LimitDialects limit_dialects_;
+  AnswerLog* const log_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Exchange>> all_;
   std::vector<Exchange*> free_;

@@ -188,6 +188,7 @@ void Http2Connection::Answer(Exchange& exchange) {
   const std::string_view body = parts.head_only ? std::string_view() : parts.body;
   DropBody(request);
   session().Answer(*request.stream, parts.status, fields_, body);
+  door_.Count(parts.status);
   request.exchange = nullptr;
   OnAnswered(request);
   door_.pool_.Return(exchange);

@@ -1,5 +1,6 @@
 #include "frontend/http/router.h"
 
+#include "frontend/http/browser_guard.h"
 #include "frontend/http/problem.h"
 #include "wire/ascii.h"
 
@@ -40,7 +41,8 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
   std::string_view tail;
   const ServedRoute* const served = Find(request.path, tail);
   // A path that is not there is 401 too: without the token nobody learns what is.
-  if ((served == nullptr || !served->route->open) && !Admits(request, exchange)) {
+  if ((served == nullptr || !served->route->open) &&
+      (!Admits(request, exchange) || !KeepsPagesOut(request, exchange))) {
     return;
   }
   if (served == nullptr) {
@@ -50,6 +52,13 @@ void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
   } else if (request.body.size() > served->route->body_bytes) {
     exchange.AnswerProblem(
         {.status = 413, .title = {}, .detail = "the body is too large", .code = {}});
+  } else if (backend_.settings.role == Role::kAdmin && !request.body.empty() &&
+             !HasJsonType(request)) {
+    exchange.AnswerProblem({.status = 415,
+                            .title = {},
+                            .detail = "send the body with Content-Type: application/json",
+                            .code = {}});
+    exchange.AddField("Accept", "application/json");
   } else {
     served->route->handle({.request = request, .tail = tail, .at = backend_, .exchange = exchange});
   }
@@ -80,6 +89,34 @@ bool Router::Admits(const wire::Http1Request& request, Exchange& exchange) {
                           .code = {}});
   exchange.AddField("WWW-Authenticate", shown ? "Bearer error=\"invalid_token\"" : "Bearer");
   return false;
+}
+
+bool Router::KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange) const {
+  using enum wire::HttpMethod;
+  const bool writes = request.method == kPost || request.method == kPut ||
+                      request.method == kPatch || request.method == kDelete;
+  // A proxy's question has the fields of its client.
+  const bool is_proxys = request.path.starts_with("/v1/check/http");
+  const Role role = backend_.settings.role;
+  if (role == Role::kCheck && (!writes || is_proxys)) {
+    return true;
+  }
+  const auto forbid = [&exchange](std::string_view detail) {
+    exchange.AnswerProblem({.status = 403, .title = {}, .detail = detail, .code = {}});
+    return false;
+  };
+  if (IsFromForeignPage(request)) {
+    return forbid("the request comes from a web page of another site");
+  }
+  // A page cannot show the token, and who can needs no further proof.
+  if (role == Role::kAdmin && !token_.asks() &&
+      (request.HasSeveral("Host") ||
+       !NamesListener(request.Field("Host"), backend_.settings.host_names))) {
+    return forbid(
+        "the Host field does not name this listener: ask it by its address, or add the name to the "
+        "listener's hosts: [...]");
+  }
+  return true;
 }
 
 }  // namespace sluice::frontend::http

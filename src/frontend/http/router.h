@@ -17,8 +17,13 @@ namespace sluice::frontend::http {
 
 // Hands each request of one listener to the handler of its route (routes.cc). Another method of a
 // path is answered 405 with Allow, another path 404, a body that is too long 413. With a token set,
-// all but health needs `Authorization: Bearer <token>`, else 401. What it refers to outlives it.
-// One thread.
+// all but health needs `Authorization: Bearer <token>`, else 401.
+//
+// What a browser sends from a page of another site is 403, but for proxies' questions, which have
+// the fields of their client. So is a request to an admin listener without a token whose Host field
+// does not name it; a body that is not JSON is 415 there. See browser_guard.h.
+//
+// What it refers to outlives it. One thread.
 class Router {
  public:
   Router(const DoorSettings& settings, service::LimiterService& service, const Readiness& readiness,
@@ -34,6 +39,9 @@ class Router {
   [[nodiscard]] const ServedRoute* Find(std::string_view path, std::string_view& tail) const;
   // Answers 401 unless the request shows the token, where one is asked for.
   [[nodiscard]] bool Admits(const wire::Http1Request& request, Exchange& exchange);
+
+  // Answers 403 to what a web page of another site may have sent.
+  [[nodiscard]] bool KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange) const;
 
   const std::vector<ServedRoute> routes_;
   const std::string not_found_;  // The detail of a 404.

@@ -70,8 +70,9 @@ class Daemon:
         connection = http.client.HTTPConnection(address, timeout=20)
         if body is not None and not isinstance(body, str):
             body = json.dumps(body)
-        connection.request(method, path, body,
-                           {name.replace("_", "-"): value for name, value in fields.items()})
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        headers |= {name.replace("_", "-"): value for name, value in fields.items()}
+        connection.request(method, path, body, headers)
         response = connection.getresponse()
         text = response.read().decode()
         connection.close()

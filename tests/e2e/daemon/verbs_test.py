@@ -43,7 +43,8 @@ class VerbsTest(DaemonCase):
         host, port = (address or self.checks).rsplit(":", 1)
         connection = http.client.HTTPConnection(host, int(port), timeout=20)
         try:
-            connection.request("POST", "/v1/ratelimit/" + path, json.dumps(body), headers or {})
+            connection.request("POST", "/v1/ratelimit/" + path, json.dumps(body),
+                               {"Content-Type": "application/json"} | (headers or {}))
             response = connection.getresponse()
             return response.status, json.loads(response.read())
         finally:

@@ -54,7 +54,8 @@ class Node:
     def ask(self, method, path, body=None, admin=False, headers=None):
         connection = http.client.HTTPConnection(self.admin if admin else self.checks, timeout=20)
         try:
-            connection.request(method, path, body, headers or {})
+            connection.request(method, path, body,
+                               {"Content-Type": "application/json"} | (headers or {}))
             response = connection.getresponse()
             return response.status, response.read().decode()
         finally:

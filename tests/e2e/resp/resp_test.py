@@ -177,7 +177,7 @@ class RespTest(unittest.TestCase):
                 self.assertEqual(answers.read().split(b"\r\n")[1:2], [b":0"])
         host, port = self.admin.split(":")
         with socket.create_connection((host, int(port))) as client:
-            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             with client.makefile("rb") as answer:
                 text = answer.read().decode()
         self.assertRegex(text, r'sluice_decisions_total\{rule="@cl.throttle",outcome="denied"\} [1-9]')

@@ -128,6 +128,68 @@ TEST_F(RefusalTest, WantsTheTokenForAllButHealth) {
   ExpectProblem(Answer(Get("/readyz")), 503, "not_ready");
 }
 
+TEST_F(RefusalTest, AnAdminListenerKeepsWebPagesOut) {
+  settings_.role = Role::kAdmin;
+  settings_.host_names = {.address = "127.0.0.1:6070", .names = {"sluice.internal"}};
+  const auto get = [](const std::string& fields) {
+    return "GET /metrics HTTP/1.1\r\n" + fields + "\r\n";
+  };
+  EXPECT_THAT(Answer(get("Host: localhost:6070\r\n")), HasSubstr("200 OK"));
+  EXPECT_THAT(Answer(get("Host: sluice.internal\r\n")), HasSubstr("200 OK"));
+  ExpectProblem(Answer(get("Host: evil.example\r\n")), 403, "Host");
+  ExpectProblem(Answer(get("Host: localhost\r\nOrigin: https://evil.example\r\n")), 403, "page");
+  ExpectProblem(Answer(get("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n")), 403, "page");
+  const auto unban = [](const std::string& fields) {
+    return "POST /v1/ratelimit/unban HTTP/1.1\r\nHost: localhost\r\n" + fields +
+           "Content-Length: 15\r\n\r\n{\"user_id\": \"u\"}";
+  };
+  ExpectProblem(Answer(unban("Content-Type: text/plain\r\n")), 415, "application/json");
+  ExpectProblem(Answer(unban("")), 415, "application/json");
+  EXPECT_THAT(Answer(unban("Content-Type: application/json\r\n")),
+              testing::Not(HasSubstr(" 415 ")));
+  // Whoever looks whether it is alive may call it as it likes.
+  EXPECT_THAT(Answer("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n"), HasSubstr("200 OK"));
+}
+
+TEST_F(RefusalTest, WhoShowsTheTokenMayCallAnAdminListenerAsItLikes) {
+  settings_.role = Role::kAdmin;
+  settings_.host_names = {.address = "10.0.0.1:6070", .names = {}};
+  const AccessToken token("secret");
+  settings_.token = &token;
+  const std::string shown =
+      "GET /metrics HTTP/1.1\r\nHost: any\r\nAuthorization: Bearer secret\r\n";
+  EXPECT_THAT(Answer(shown + "\r\n"), HasSubstr("200 OK"));
+  ExpectProblem(Answer(shown + "Origin: http://evil.example\r\n\r\n"), 403, "page");
+}
+
+TEST_F(RefusalTest, APageSpendsNothingAtACheckListener) {
+  const std::string body = R"({"user_id": "u"})";
+  ExpectProblem(Answer(Check(body, "Origin: https://evil.example\r\n")), 403, "page");
+  ExpectProblem(Answer(Check(body, "Sec-Fetch-Site: cross-site\r\n")), 403, "page");
+  EXPECT_EQ(store_.charged, 0);
+  // What a proxy asks has the fields of its client, who may well be on another site.
+  EXPECT_THAT(Answer("POST /v1/check/http/x HTTP/1.1\r\nHost: h\r\nSec-Fetch-Site: cross-site\r\n"
+                     "Origin: https://evil.example\r\nContent-Length: 0\r\n\r\n"),
+              HasSubstr("200 OK"));
+}
+
+TEST_F(RefusalTest, EveryAnswerIsCountedAndRefusalsOfRequestsAreLogged) {
+  LoopAnswers answers;
+  std::vector<std::string> lines;
+  AnswerLog log([&lines](const AnswerLog::Line& line) {
+    lines.push_back(std::to_string(line.status) + " " + std::string(line.peer));
+  });
+  settings_.answers = &answers;
+  settings_.log = &log;
+  Answer(Get("/nowhere") + Get("/nowhere") + Check("nonsense") + CheckOf(1));
+  EXPECT_EQ(answers.Read(404), 2U);
+  EXPECT_EQ(answers.Read(400), 1U);
+  EXPECT_EQ(answers.Read(200), 1U);
+  EXPECT_THAT(lines, ElementsAre("404 192.0.2.7", "400 192.0.2.7"));
+  Answer("GET / HTTP/1.1\r\n\r\n");  // No request that could be routed.
+  EXPECT_EQ(answers.Read(400), 2U);
+}
+
 TEST_F(RefusalTest, SurvivesAThousandStreamsOfGarbage) {
   MakeDoor();
   store_.answer_at_once = true;

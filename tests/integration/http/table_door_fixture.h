@@ -69,6 +69,7 @@ class TableDoorFixture : public testing::Test {
     client_->received().clear();
     std::string request(method);
     request.append(" ").append(target).append(" HTTP/1.1\r\nHost: h\r\n").append(fields);
+    request.append("Content-Type: application/json\r\n");
     request.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
     client_->Send(request.append(body));
     Turn();

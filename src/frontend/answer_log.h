@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "sluice/time.h"
+
+namespace sluice::frontend {
+
+// Says in the log which of a listener's answers were refusals of the request itself: 400, 401, 404
+// and their like, which no rule counts. One line per status and minute, with how many others there
+// were, so that neither a flood nor a single misconfigured client goes unseen or fills the disk. A
+// status that only says how things are (409, 412, 422, 429) is no such answer.
+//
+// Shared by the loops of a listener. Any thread; takes no lock.
+class AnswerLog {
+ public:
+  struct Line {
+    int status;
+    std::string_view peer;    // Who asked; "" where that is not known.
+    std::string_view detail;  // What was wrong: for operators, and it may quote the client.
+    std::uint64_t others;     // Such answers since the last line of this status.
+  };
+  using Write = std::function<void(const Line&)>;
+
+  static constexpr Duration kInterval = std::chrono::minutes(1);
+
+  // `write` may be called by any loop's thread.
+  explicit AnswerLog(Write write) : write_(std::move(write)) {}
+
+  // Notes an answer at `now`, on a clock that does not step back.
+  void Note(Duration now, int status, std::string_view peer, std::string_view detail);
+
+ private:
+  static constexpr int kFirst = 400;
+  struct Kind {
+    std::atomic<std::int64_t> next_ns{0};  // When a line may be written again.
+    std::atomic<std::uint64_t> others{0};
+  };
+
+  Write write_;
+  std::array<Kind, 200> kinds_;  // By status - kFirst.
+};
+
+}  // namespace sluice::frontend
