@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "exit_code.h"
 #include "rule_files.h"
 #include "rules/value_reader.h"
+#include "wire/path_normalizer.h"
 
 namespace sluice::app {
 
@@ -42,6 +44,33 @@ std::string Numbers(const core::Quota& quota) {
   return fmt::format("{} per {}", quota.limit, window);
 }
 
+// Puts in place of the endpoint what a listener with strict paths makes of it, and says so. False:
+// such a request is refused there.
+bool NormalizeEndpoint(const std::vector<ListenerConfig>& listeners,
+                       std::vector<Attribute>& attributes, std::string& normal) {
+  const auto endpoint = std::ranges::find(attributes, "endpoint", &Attribute::name);
+  const auto listener = std::ranges::find_if(listeners, [](const ListenerConfig& one) {
+    return one.has_proxies && one.proxy.paths.strict;
+  });
+  if (endpoint == attributes.end() || listener == listeners.end()) {
+    return true;
+  }
+  const auto done =
+      wire::AppendNormalPath(normal, wire::PathOfTarget(endpoint->value), listener->proxy.paths);
+  const std::string asked = base::DisplayText(endpoint->value);
+  if (!done) {
+    std::printf("%s (paths: strict) refuses this request: %s\n", listener->address.c_str(),
+                std::string(done.error()).c_str());
+    return false;
+  }
+  if (normal != endpoint->value) {
+    std::printf("%s (paths: strict) reads the path %s as %s\n", listener->address.c_str(),
+                asked.c_str(), base::DisplayText(normal).c_str());
+  }
+  endpoint->value = normal;
+  return true;
+}
+
 int Explain(const ExplainOptions& options) {
   std::vector<Attribute> attributes;
   if (!ReadAttributes(options.words, attributes)) {
@@ -52,12 +81,17 @@ int Explain(const ExplainOptions& options) {
     return kExitError;
   }
   rules::Findings findings;
-  const auto set = ReadRuleFiles(options.files, findings);
+  std::vector<ListenerConfig> listeners;
+  const auto set = ReadRuleFiles(options.files, findings, &listeners);
   if (set == nullptr) {
     for (const Error& error : findings.errors) {
       std::fprintf(stderr, "%s\n", error.Text().c_str());
     }
     return kExitError;
+  }
+  std::string endpoint;
+  if (!NormalizeEndpoint(listeners, attributes, endpoint)) {
+    return kExitNo;
   }
   const Cost cost{.units = options.cost};
   rules::Matches matches;

@@ -20,8 +20,11 @@ using frontend::http::ProxySettings;
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 5> kProxyFields{"trusted", "client_address",
-                                                       "request_fields", "headers", "cors"};
+constexpr std::array<std::string_view, 7> kProxyFields{
+    "trusted", "client_address", "request_fields", "headers", "trusted_headers", "paths", "cors"};
+constexpr std::array<std::string_view, 2> kPathWords{"as_sent", "strict"};
+constexpr std::array<std::string_view, 2> kPathFields{"fold_case", "encoded_slash"};
+constexpr std::array<std::string_view, 3> kEncodedSlash{"refuse", "decode", "keep"};
 constexpr std::array<std::string_view, 3> kRequestFields{"either", "x-original", "x-forwarded"};
 constexpr std::array<std::string_view, 4> kDialects{"x-ratelimit", "draft-10", "github", "none"};
 
@@ -45,9 +48,11 @@ void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPr
 }
 
 // The attributes that come from header fields.
-void ReadHeaders(const YamlNode& map, Reporter& report, ProxySettings& proxy) {
+void ReadHeaders(const YamlNode& map, std::string_view name, Reporter& report,
+                 std::vector<std::pair<std::string, std::string>>& headers) {
   if (!map.is_map()) {
-    report.Fail(map, "headers must be a map: headers: {user_id: X-User-Id}");
+    report.Fail(
+        map, std::string(name) + " must be a map: " + std::string(name) + ": {user_id: X-User-Id}");
     return;
   }
   for (std::size_t i = 0; i < map.pair_count(); ++i) {
@@ -59,7 +64,34 @@ void ReadHeaders(const YamlNode& map, Reporter& report, ProxySettings& proxy) {
     } else if (field && field->empty()) {
       report.Fail(map.value(i), "the header has no name");
     } else if (field) {
-      proxy.headers.emplace_back(attribute, *field);
+      headers.emplace_back(attribute, *field);
+    }
+  }
+}
+
+// `as_sent`, `strict`, or what else `strict` has: {fold_case: true}.
+void ReadPaths(const YamlNode& node, Reporter& report, wire::PathSettings& paths) {
+  if (!node.is_map()) {
+    paths.strict = rules::ReadWord(node, "paths", kPathWords, report).value_or(0) == 1;
+    return;
+  }
+  paths.strict = true;
+  EachField(node, "paths", kPathFields, report, [&](std::string_view field, const YamlNode& value) {
+    if (field == "fold_case") {
+      paths.fold_case = rules::ReadBool(value, field, report).value_or(false);
+    } else {
+      paths.encoded_slash = static_cast<wire::EncodedSlash>(
+          rules::ReadWord(value, field, kEncodedSlash, report).value_or(0));
+    }
+  });
+}
+
+// An attribute is made of one field.
+void RejectTwice(const YamlNode& node, const ProxySettings& proxy, Reporter& report) {
+  for (const auto& [attribute, field] : proxy.trusted_headers) {
+    if (std::ranges::any_of(proxy.headers,
+                            [&](const auto& other) { return other.first == attribute; })) {
+      report.Fail(node, attribute + " is in headers and in trusted_headers: remove one");
     }
   }
 }
@@ -82,7 +114,11 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
                 proxy.request_fields = static_cast<frontend::http::RequestFields>(
                     rules::ReadWord(value, field, kRequestFields, report).value_or(0));
               } else if (field == "headers") {
-                ReadHeaders(value, report, proxy);
+                ReadHeaders(value, field, report, proxy.headers);
+              } else if (field == "trusted_headers") {
+                ReadHeaders(value, field, report, proxy.trusted_headers);
+              } else if (field == "paths") {
+                ReadPaths(value, report, proxy.paths);
               } else {
                 EachItem(value, field, report, [&](const YamlNode& item) {
                   if (const auto origin = rules::ReadText(item, field, report)) {
@@ -91,6 +127,7 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
                 });
               }
             });
+  RejectTwice(node, proxy, report);
 }
 
 LimitDialects ReadLimitHeaders(const YamlNode& list, Reporter& report) {

@@ -4,7 +4,12 @@
 #include <set>
 #include <string>
 
+#include "core/quota.h"
 #include "frontend/http/proxy_settings.h"
+#include "rules/value_reader.h"
+#include "wire/ascii.h"
+#include "wire/path_normalizer.h"
+#include "wire/url.h"
 
 namespace sluice::app {
 
@@ -36,25 +41,92 @@ Trap FindTrap(const rules::Rule& rule, const rules::RuleSet::Needs& needs,
   return {FirstUntold(needs.cost, told), "cannot judge them, and they are refused"};
 }
 
+// `text` as a client would write it into a path, its slashes as they are.
+std::string EncodedPath(std::string_view text) {
+  std::string encoded;
+  while (!text.empty()) {
+    const std::size_t slash = text.find('/');
+    wire::AppendPercentEncoded(encoded, text.substr(0, slash));
+    encoded += slash == std::string_view::npos ? "" : "/";
+    text.remove_prefix(slash == std::string_view::npos ? text.size() : slash + 1);
+  }
+  return encoded;
+}
+
+// What stands for `text` where paths are as `settings` say; "" where no path is such.
+std::string NormalText(const rules::RuleSet::Compared& compared,
+                       const wire::PathSettings& settings) {
+  if (!compared.is_prefix) {
+    std::string normal;
+    return wire::AppendNormalPath(normal, EncodedPath(compared.text), settings) ? normal : "";
+  }
+  // A prefix may end anywhere in a segment: its case alone is compared.
+  std::string normal = compared.text;
+  if (settings.fold_case) {
+    std::ranges::transform(normal, normal.begin(), wire::ToLower);
+  }
+  return normal;
+}
+
+void WarnOfPaths(const rules::Rule& rule, const rules::RuleSet& rules,
+                 const ListenerConfig& listener, rules::Findings& findings) {
+  for (const rules::RuleSet::Compared& compared : rules.TextsFor(rule, "endpoint")) {
+    const std::string normal = NormalText(compared, listener.proxy.paths);
+    if (normal == compared.text) {
+      continue;
+    }
+    const std::string star = compared.is_prefix ? "*" : "";
+    findings.warnings.push_back(
+        {.message = "rule " + rule.id + ": no path is " + compared.text + star + " where " +
+                    listener.address + " has strict paths: " +
+                    (normal.empty() ? "such a path is refused" : "write " + normal + star),
+         .place = rule.place});
+  }
+}
+
+void ReviewConcurrency(const rules::Rule& rule, bool others_ask, rules::Findings& findings) {
+  const bool is_error = rule.mode == rules::Mode::kEnforce && !others_ask;
+  (is_error ? findings.errors : findings.warnings)
+      .push_back({.message = "rule " + rule.id +
+                             ": a proxy does not say when a request ends, so each that it lets "
+                             "pass holds its place for hold_ttl (" +
+                             rules::DurationText(rule.quota.window) +
+                             "): limit requests in flight in the proxy, or " +
+                             (is_error ? "in services that ask on a listener without proxy"
+                                       : "narrow the rule's match to requests of services"),
+                  .place = rule.place});
+}
+
 }  // namespace
 
-void WarnOfUntoldAttributes(const std::vector<ListenerConfig>& listeners,
-                            const rules::RuleSet& rules, rules::Findings& findings) {
+void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules::RuleSet& rules,
+                      rules::Findings& findings) {
   bool has_proxies = false;
+  bool others_ask = false;
   std::set<std::string, std::less<>> told(frontend::http::kToldAttributes.begin(),
                                           frontend::http::kToldAttributes.end());
   for (const ListenerConfig& listener : listeners) {
     has_proxies = has_proxies || listener.has_proxies;
-    for (const auto& [attribute, field] : listener.proxy.headers) {
-      told.insert(attribute);
+    others_ask =
+        others_ask || (listener.role == frontend::http::Role::kCheck && !listener.has_proxies);
+    for (const auto* headers : {&listener.proxy.headers, &listener.proxy.trusted_headers}) {
+      for (const auto& [attribute, field] : *headers) {
+        told.insert(attribute);
+      }
     }
   }
   if (!has_proxies) {
     return;
   }
+  const auto strict = std::ranges::find_if(listeners, [](const ListenerConfig& listener) {
+    return listener.has_proxies && listener.proxy.paths.strict;
+  });
   for (const rules::Rule& rule : rules.rules()) {
     if (rule.mode == rules::Mode::kOff) {
       continue;
+    }
+    if (strict != listeners.end()) {
+      WarnOfPaths(rule, rules, *strict, findings);
     }
     if (const Trap trap = FindTrap(rule, rules.NeedsOf(rule), told); !trap.attribute.empty()) {
       findings.warnings.push_back(
@@ -63,6 +135,9 @@ void WarnOfUntoldAttributes(const std::vector<ListenerConfig>& listeners,
                       ": name the header that has it in the listener's proxy: {headers: {" +
                       trap.attribute + ": ...}}, or put it into the query of /v1/check/http",
            .place = rule.place});
+    } else if (rule.action == rules::Action::kLimit &&
+               rule.quota.algorithm == core::Algorithm::kConcurrency) {
+      ReviewConcurrency(rule, others_ask, findings);
     }
   }
 }

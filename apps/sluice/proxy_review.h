@@ -8,10 +8,17 @@
 
 namespace sluice::app {
 
-// Warns of rules that never judge a request of proxies because these do not tell an attribute: it
-// is none of the four that are always told, and no listener's proxy: {headers: ...} names it. Says
-// nothing where no listener has a `proxy` section: applications say what they like.
-void WarnOfUntoldAttributes(const std::vector<ListenerConfig>& listeners,
-                            const rules::RuleSet& rules, rules::Findings& findings);
+// Looks at rules with the eyes of listeners that have a `proxy` section; says nothing where none
+// has one, for applications say what they like. Warnings:
+//
+//   - a rule that never judges a request of proxies because these do not tell an attribute: it is
+//     none of the four that are always told, and no listener's headers name it
+//   - a rule that compares `endpoint` with a text that no path has where paths are strict
+//   - a rule of algorithm concurrency: a proxy does not say when a request ends
+//
+// The last is an error where the rule is enforced and all listeners for checks are proxies', for
+// then nobody can give a hold back.
+void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules::RuleSet& rules,
+                      rules::Findings& findings);
 
 }  // namespace sluice::app

@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "proxy_review.h"
 #include "rule_refusal.h"
 #include "rules/origin.h"
 #include "sources/rule_globs.h"
@@ -32,6 +33,9 @@ RunningRules::RunningRules(service::LimiterService& service, service::ServiceMet
       reloader_([this] { return Read(); },
                 [&service](std::shared_ptr<const rules::RuleSet> set, const rules::Findings&) {
                   service.SetRules(std::move(set));
+                },
+                [&config](const rules::RuleSet& set, rules::Findings& findings) {
+                  ReviewForProxies(config.listeners, set, findings);
                 }) {}
 
 Result<RunningRules::Texts> RunningRules::Read() const {

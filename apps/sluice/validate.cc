@@ -29,10 +29,10 @@ int Validate(const std::vector<std::string>& files) {
   std::vector<ListenerConfig> listeners;
   const auto set = ReadRuleFiles(files, findings, &listeners);
   if (set != nullptr) {
-    WarnOfUntoldAttributes(listeners, *set, findings);
+    ReviewForProxies(listeners, *set, findings);
   }
   Print(findings);
-  if (set == nullptr) {
+  if (!findings.errors.empty()) {
     return kExitNo;
   }
   const std::size_t rules = set->rules().size();

@@ -27,8 +27,17 @@ bool Same(const std::vector<rules::SourceText>& a, const std::vector<rules::Sour
 
 }  // namespace
 
-RuleReloader::RuleReloader(Read read, Publish publish)
-    : read_(std::move(read)), publish_(std::move(publish)) {}
+RuleReloader::RuleReloader(Read read, Publish publish, Review review)
+    : read_(std::move(read)), publish_(std::move(publish)), review_(std::move(review)) {}
+
+std::shared_ptr<const rules::RuleSet> RuleReloader::Build(
+    const std::vector<rules::SourceText>& sources, rules::Findings& findings) const {
+  auto set = rules::RuleSet::Build(sources, running_.get(), findings);
+  if (set != nullptr && review_) {
+    review_(*set, findings);
+  }
+  return findings.errors.empty() ? set : nullptr;
+}
 
 RuleReloader::Outcome RuleReloader::Reload() {
   auto sources = read_();
@@ -46,7 +55,7 @@ RuleReloader::Outcome RuleReloader::Reload() {
       ++counters_.failed;
       return Outcome::kStillFailed;
     }
-    set = rules::RuleSet::Build(*sources, running_.get(), findings);
+    set = Build(*sources, findings);
   } else {
     text = "unread\n" + sources.error().Text();
     if (text == failed_text_) {
@@ -74,7 +83,7 @@ RuleReloader::Outcome RuleReloader::Replace(std::vector<rules::SourceText> sourc
     return Outcome::kUnchanged;
   }
   findings_ = {};
-  auto set = rules::RuleSet::Build(sources, running_.get(), findings_);
+  auto set = Build(sources, findings_);
   if (set != nullptr) {
     if (auto kept = keep(); !kept) {
       findings_.errors.push_back(std::move(kept.error()));

@@ -22,6 +22,10 @@ class RuleReloader {
   using Publish =
       std::function<void(std::shared_ptr<const rules::RuleSet>, const rules::Findings&)>;
 
+  // Looks at a set that is good in itself, before it is put in force: adds warnings, or errors that
+  // refuse it. For what its texts cannot say, such as who is to be judged by it.
+  using Review = std::function<void(const rules::RuleSet&, rules::Findings&)>;
+
   enum class Outcome : std::uint8_t {
     kPublished,    // A new set is in force.
     kUnchanged,    // The texts are those of the running set: nothing was done.
@@ -34,7 +38,7 @@ class RuleReloader {
     std::uint64_t failed = 0;     // Attempts that changed nothing because something was wrong.
   };
 
-  RuleReloader(Read read, Publish publish);
+  RuleReloader(Read read, Publish publish, Review review = {});
 
   // Reads, builds, and publishes what is good. Called once at the start, where any outcome but
   // kPublished is the caller's to refuse, and then at every sign of a change.
@@ -58,11 +62,15 @@ class RuleReloader {
   }
 
  private:
+  // nullptr if `findings` got an error.
+  [[nodiscard]] std::shared_ptr<const rules::RuleSet> Build(
+      const std::vector<rules::SourceText>& sources, rules::Findings& findings) const;
   void PutInForce(std::shared_ptr<const rules::RuleSet> set,
                   std::vector<rules::SourceText> sources);
 
   Read read_;
   Publish publish_;
+  Review review_;
   std::shared_ptr<const rules::RuleSet> running_;
   std::vector<rules::SourceText> running_sources_;
   std::string failed_text_;  // Of the last failure; "" after a success.

@@ -78,21 +78,29 @@ tl::expected<void, std::string_view> FormQuery::AddSegment(std::string_view name
   return AddValue(member, segment, UrlPart::kPath);
 }
 
-bool FormQuery::AddPath(std::string_view name, std::string_view path) {
-  if (Has(name) || members_.size() >= kLimits.members) {
-    return false;
+tl::expected<void, std::string_view> FormQuery::AddPath(std::string_view name,
+                                                        std::string_view path,
+                                                        const PathSettings& settings) {
+  if (Has(name)) {
+    return tl::unexpected(kTwice);
+  }
+  if (members_.size() >= kLimits.members) {
+    return tl::unexpected(kTooMany);
   }
   Member member{.name_begin = text_.size(), .value_begin = 0, .value_end = 0};
   text_ += name;
   member.value_begin = text_.size();
-  AppendPercentDecodedLeniently(text_, path);
-  member.value_end = std::min(text_.size(), member.value_begin + kLimits.value_bytes);
-  while (member.value_end < text_.size() && base::IsUtf8Continuation(text_[member.value_end])) {
-    --member.value_end;
+  if (!settings.strict) {
+    AppendPercentDecodedLeniently(text_, path);
+  } else if (auto normal = AppendNormalPath(text_, path, settings); !normal) {
+    return normal;
   }
-  text_.resize(member.value_end);
+  member.value_end = text_.size();
+  if (member.value_end - member.value_begin > kLimits.value_bytes) {
+    return tl::unexpected(kTooLong);
+  }
   members_.push_back(member);
-  return true;
+  return {};
 }
 
 bool FormQuery::AddValue(std::string_view name, std::string_view value) {

@@ -10,6 +10,7 @@
 
 #include "sluice/attribute.h"
 
+#include "wire/path_normalizer.h"
 #include "wire/scalar_object.h"
 #include "wire/url.h"
 
@@ -30,10 +31,12 @@ class FormQuery {
   // Errors say what is wrong, for the sender to read; they live for ever.
   [[nodiscard]] tl::expected<void, std::string_view> AddSegment(std::string_view name,
                                                                 std::string_view segment);
-  // The same for a path that anybody may have written: whatever it holds, it has a value. What is
-  // no escape stays as it is, what is no UTF-8 becomes U+FFFD, and what is above the bound is cut.
-  // False, and nothing added: given before, or too many.
-  [[nodiscard]] bool AddPath(std::string_view name, std::string_view path);
+  // The same for a path that anybody may have written: percent-decoded as far as it goes, or in its
+  // normal form if `settings` are strict. Errors: given before, too many, too long to be a value
+  // (a cut text would be another one), or a path that has no normal form.
+  [[nodiscard]] tl::expected<void, std::string_view> AddPath(std::string_view name,
+                                                             std::string_view path,
+                                                             const PathSettings& settings);
   // The same for a value that is not encoded. False, and nothing added: given before, too many,
   // too long, or no UTF-8.
   [[nodiscard]] bool AddValue(std::string_view name, std::string_view value);

@@ -12,14 +12,14 @@ bool IsUnreserved(char c) {
          c == '~';
 }
 
-// The byte that the escape at text[at] stands for, or -1 where none is.
+}  // namespace
+
 int EscapedByte(std::string_view text, std::size_t at) {
-  const int high = text.size() - at < 3 ? -1 : HexValue(text[at + 1]);
+  const int high = text[at] != '%' || text.size() - at < 3 ? -1 : HexValue(text[at + 1]);
   const int low = high < 0 ? -1 : HexValue(text[at + 2]);
   return low < 0 ? -1 : high * 16 + low;
 }
 
-// Puts U+FFFD in place of each byte of out[begin..] that is no UTF-8.
 void RepairUtf8(std::string& out, std::size_t begin) {
   const std::string broken = out.substr(begin);
   out.resize(begin);
@@ -29,8 +29,6 @@ void RepairUtf8(std::string& out, std::size_t begin) {
     rest.remove_prefix(size == 0 ? 1 : size);
   }
 }
-
-}  // namespace
 
 bool AppendPercentDecoded(std::string& out, std::string_view text, UrlPart part) {
   const std::size_t begin = out.size();
@@ -54,7 +52,7 @@ bool AppendPercentDecoded(std::string& out, std::string_view text, UrlPart part)
 void AppendPercentDecodedLeniently(std::string& out, std::string_view text) {
   const std::size_t begin = out.size();
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const int byte = text[at] == '%' ? EscapedByte(text, at) : -1;
+    const int byte = EscapedByte(text, at);
     out.push_back(byte < 0 ? text[at] : static_cast<char>(byte));
     at += byte < 0 ? 0 : 2;
   }

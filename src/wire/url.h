@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,6 +21,13 @@ enum class UrlPart : std::uint8_t {
 // hex digits stays, and each byte that is no UTF-8 becomes U+FFFD. For what has to have some value,
 // so that its writer cannot pass for nothing by writing it badly.
 void AppendPercentDecodedLeniently(std::string& out, std::string_view text);
+
+// The byte that the escape at text[at] stands for ("%41": 65), or -1 where none is. Requires
+// at < text.size().
+[[nodiscard]] int EscapedByte(std::string_view text, std::size_t at);
+
+// Puts U+FFFD in place of each byte of out[begin..] that is no UTF-8.
+void RepairUtf8(std::string& out, std::size_t begin);
 
 // Appends `text` with all but RFC 3986's unreserved characters escaped.
 void AppendPercentEncoded(std::string& out, std::string_view text);

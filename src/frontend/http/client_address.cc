@@ -67,6 +67,7 @@ ClientAddress FindClientAddress(const wire::Http1Request& request, std::string_v
     found.untrusted = request.HasField(settings.header);
     return found;
   }
+  found.peer_is_trusted = true;
   const bool is_forwarded = wire::EqualsIgnoreCase(settings.header, "Forwarded");
   for (auto field = request.fields.rbegin(); field != request.fields.rend(); ++field) {
     if (wire::EqualsIgnoreCase(field->name, settings.header) &&

@@ -22,6 +22,7 @@ struct ForwardingSettings {
 
 struct ClientAddress {
   std::optional<rules::IpAddress> address;  // None: the peer's own is none.
+  bool peer_is_trusted = false;             // Who is connected is one of the proxies in `trusted`.
   bool untrusted = false;  // The field came from a peer that is no trusted proxy; it was ignored.
 };
 

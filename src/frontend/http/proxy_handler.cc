@@ -1,61 +1,86 @@
 #include "frontend/http/proxy_handler.h"
 
-#include <optional>
+#include <string>
 
-#include "frontend/http/problem.h"
 #include "frontend/http/status_handler.h"
+#include "wire/path_normalizer.h"
 
 namespace sluice::frontend::http {
 
 namespace {
 
+constexpr std::string_view kClientsQuery =
+    "the query of /v1/check/http is the query of the client's request, so a client could give "
+    "itself "
+    "any cost and attribute: have the proxy ask for a path of its own (Caddy: rewrite "
+    "/v1/check/http?)";
+constexpr std::string_view kBothFamilies =
+    "X-Original-... and X-Forwarded-... both name the client's request, and only one can be the "
+    "proxy's: have the proxy remove the other, or set the listener's proxy: {request_fields: ...}";
+
 std::string_view Or(std::string_view text, std::string_view otherwise) {
   return text.empty() ? otherwise : text;
 }
 
-// The request that the proxy was asked, as it tells it.
-struct ToldRequest {
+// Reads header fields of which one line may be there. A second line may be the client's, where the
+// proxy adds its own and does not overwrite.
+class OneOfEach {
+ public:
+  explicit OneOfEach(const wire::Http1Request& request) : request_(request) {}
+
+  std::string_view Get(std::string_view name) {
+    if (request_.HasSeveral(name)) {
+      twice_ = Or(twice_, name);
+    }
+    return request_.Field(name);
+  }
+  // The first field that was there twice; "" if none.
+  [[nodiscard]] std::string_view twice() const { return twice_; }
+
+ private:
+  const wire::Http1Request& request_;
+  std::string_view twice_;
+};
+
+// The request that a proxy asks about.
+struct AskedRequest {
   std::string_view method;
   std::string_view uri;
   std::string_view host;
+  bool both_families = false;  // The fields name two.
 };
 
-// None where the fields tell of two.
-std::optional<ToldRequest> ReadTold(const wire::Http1Request& request, std::string_view suffix,
-                                    RequestFields fields) {
+AskedRequest ReadAsked(const wire::Http1Request& request, std::string_view suffix,
+                       RequestFields families, OneOfEach& fields) {
   if (!suffix.empty()) {
-    return ToldRequest{request.method_text, suffix, request.Field("Host")};
+    return {request.method_text, suffix, fields.Get("Host")};
   }
-  ToldRequest told{{}, {}, Or(request.Field("X-Forwarded-Host"), request.Field("Host"))};
-  bool found = false;
-  if (fields != RequestFields::kXForwarded) {
-    told.method = request.Field("X-Original-Method");
-    told.uri = request.Field("X-Original-URI");
-    found = !told.method.empty() || !told.uri.empty();
+  AskedRequest asked{{}, {}, Or(fields.Get("X-Forwarded-Host"), fields.Get("Host"))};
+  if (families != RequestFields::kXForwarded) {
+    asked.method = fields.Get("X-Original-Method");
+    asked.uri = fields.Get("X-Original-URI");
   }
-  if (fields != RequestFields::kXOriginal) {
-    const std::string_view method = request.Field("X-Forwarded-Method");
-    const std::string_view uri = request.Field("X-Forwarded-Uri");
-    const bool other = !method.empty() || !uri.empty();
-    if (found && other) {
-      return std::nullopt;
-    }
-    if (other) {
-      told.method = method;
-      told.uri = uri;
+  if (families != RequestFields::kXOriginal) {
+    const std::string_view method = fields.Get("X-Forwarded-Method");
+    const std::string_view uri = fields.Get("X-Forwarded-Uri");
+    const bool is_there = !method.empty() || !uri.empty();
+    asked.both_families = is_there && (!asked.method.empty() || !asked.uri.empty());
+    if (is_there) {
+      asked.method = method;
+      asked.uri = uri;
     }
   }
-  told.method = Or(told.method, request.method_text);
-  return told;
+  asked.method = Or(asked.method, request.method_text);
+  return asked;
 }
 
-// "/login?next=x" and "https://host/login" are both /login; "" for what is no path.
-std::string_view PathOf(std::string_view uri) {
-  wire::Http1Request read;
-  read.target = uri;
-  return wire::SplitTarget(read) ? read.path : std::string_view();
+// Whether the query that came to us is that of the request asked about: then it is the client's.
+bool IsClientsQuery(std::string_view query, std::string_view uri) {
+  const std::size_t mark = uri.find('?');
+  return !query.empty() && mark != std::string_view::npos && uri.substr(mark + 1) == query;
 }
 
+// Without its port; a lone IPv6 literal keeps its brackets. Rules see it without case as well.
 std::string_view WithoutPort(std::string_view host) {
   if (host.starts_with('[')) {
     return host.substr(0, host.find(']') + 1);
@@ -80,28 +105,66 @@ void Note(std::string_view peer, ForwardingNotes* notes) {
   }
 }
 
-void BadQuery(std::string_view detail, Exchange& exchange) {
-  exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = "invalid_query"});
-}
-
-// Members of the query that are for us, and not attributes. False: answered with what is wrong.
-bool TakeControls(Exchange& exchange, ProxyAnswer& answer) {
+// Takes the members of the query that are for us, and no attributes. "", or what is wrong.
+std::string_view TakeControls(Exchange& exchange, ProxyAnswer& answer) {
   if (const auto status = exchange.query.Remove("deny_status")) {
     if (*status != "429" && *status != "403") {
-      BadQuery("deny_status must be 429 or 403", exchange);
-      return false;
+      return "deny_status must be 429 or 403";
     }
     answer.deny_status = *status == "403" ? 403 : 429;
   }
   if (const auto cost = exchange.query.Remove("cost")) {
     const auto units = ReadCost(*cost);
     if (!units) {
-      BadQuery("cost must be a whole number from 0 to 999999999999999", exchange);
-      return false;
+      return "cost must be a whole number from 0 to 999999999999999";
     }
     exchange.cost = *units;
   }
-  return true;
+  return {};
+}
+
+// Adds what `headers` name. "", or what is wrong.
+std::string_view AddHeaders(const std::vector<std::pair<std::string, std::string>>& headers,
+                            const wire::Http1Request& request, OneOfEach& fields,
+                            wire::FormQuery& query) {
+  for (const auto& [attribute, field] : headers) {
+    if (request.HasField(field) && !query.AddValue(attribute, fields.Get(field))) {
+      return "a header that makes an attribute is no UTF-8, is too long, or names one that the "
+             "query has as well";
+    }
+  }
+  return {};
+}
+
+// Adds all that the question says of the request. "", or what is wrong.
+std::string_view AddAttributes(const AskedRequest& asked, const ClientAddress& client,
+                               const wire::Http1Request& request, const ProxySettings& settings,
+                               OneOfEach& fields, wire::FormQuery& query) {
+  if (!query.AddValue("method", asked.method)) {
+    return "the method is no UTF-8, is too long, or an attribute of the query as well";
+  }
+  if (!asked.uri.empty()) {
+    if (const auto added = query.AddPath("endpoint", wire::PathOfTarget(asked.uri), settings.paths);
+        !added) {
+      return added.error();
+    }
+  }
+  const std::string_view host = WithoutPort(asked.host);
+  if (host.find(',') != std::string_view::npos) {
+    return "the host is a list: a client wrote one of its names";
+  }
+  if (!host.empty() && !query.AddValue("host", host)) {
+    return "the host is no UTF-8, is too long, or an attribute of the query as well";
+  }
+  if (client.address && !query.AddValue("ip", client.address->Text().view())) {
+    return "the query has the attribute ip, which is the client's address";
+  }
+  if (const std::string_view wrong = AddHeaders(settings.headers, request, fields, query);
+      !wrong.empty()) {
+    return wrong;
+  }
+  return client.peer_is_trusted ? AddHeaders(settings.trusted_headers, request, fields, query)
+                                : std::string_view();
 }
 
 }  // namespace
@@ -111,27 +174,29 @@ void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix
   wire::FormQuery& query = exchange.query;
   query.Clear();
   ProxyAnswer answer;
-  // Behind a path, the query is the original request's: its client writes that.
-  if (suffix.empty() && !request.query.empty()) {
-    if (const auto read = query.AddQuery(request.query); !read) {
-      BadQuery(read.error(), exchange);
-      return;
-    }
-    if (!TakeControls(exchange, answer)) {
-      return;
-    }
-  }
   answer.origin = AllowedOrigin(request.Field("Origin"), settings);
   answer.grpc = request.Field("Content-Type").starts_with("application/grpc");
+  OneOfEach fields(request);
+  const AskedRequest asked = ReadAsked(request, suffix, settings.request_fields, fields);
+  // Behind a path, the query is the original request's: its client writes that.
+  if (suffix.empty() && !request.query.empty()) {
+    std::string_view wrong = IsClientsQuery(request.query, asked.uri) ? kClientsQuery : "";
+    if (wrong.empty()) {
+      const auto read = query.AddQuery(request.query);
+      wrong = read ? TakeControls(exchange, answer) : read.error();
+    }
+    if (!wrong.empty()) {
+      exchange.AnswerAsProxyCheck(answer);
+      exchange.BlameProxy(wrong);
+      return;
+    }
+  }
   exchange.AnswerAsProxyCheck(answer);
-  const auto told = ReadTold(request, suffix, settings.request_fields);
-  if (!told) {
-    exchange.RefuseRequest(
-        "X-Original-... and X-Forwarded-... both say what was asked, and only one can be the "
-        "proxy's: have it remove the other, or set the listener's proxy: {request_fields: ...}");
+  if (asked.both_families) {
+    exchange.BlameProxy(kBothFamilies);
     return;
   }
-  if (!answer.origin.empty() && told->method == "OPTIONS" &&
+  if (!answer.origin.empty() && asked.method == "OPTIONS" &&
       request.HasField("Access-Control-Request-Method")) {
     exchange.AnswerText(200, {}, {});  // A preflight: the request that it asks for will be judged.
     exchange.AddField("X-RL-Status", "200");
@@ -143,27 +208,13 @@ void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix
   if (client.untrusted) {
     Note(exchange.peer_address(), settings.notes);
   }
-  const std::string_view path = PathOf(told->uri);
-  const std::string_view host = WithoutPort(told->host);
-  bool sound = query.AddValue("method", told->method);
-  if (!path.empty()) {
-    sound = sound && query.AddPath("endpoint", path);
-  }
-  if (!host.empty()) {
-    sound = sound && query.AddValue("host", host);
-  }
-  if (client.address) {
-    sound = sound && query.AddValue("ip", client.address->Text().view());
-  }
-  for (const auto& [attribute, field] : settings.headers) {
-    if (request.HasField(field)) {
-      sound = sound && query.AddValue(attribute, request.Field(field));
-    }
-  }
-  if (!sound) {
+  const std::string_view wrong = AddAttributes(asked, client, request, settings, fields, query);
+  if (!wrong.empty() || !fields.twice().empty()) {
     exchange.RefuseRequest(
-        "the request's attributes cannot be read: one is no UTF-8, or too long, or given twice, or "
-        "there are too many");
+        fields.twice().empty()
+            ? std::string(wrong)
+            : std::string(fields.twice()) +
+                  " is there twice, and one may be the client's: have the proxy overwrite it");
     return;
   }
   exchange.attributes = query.attributes();

@@ -13,17 +13,21 @@ namespace sluice::frontend::http {
 // original path behind ours). Attributes of that request:
 //
 //   method    X-Original-Method or X-Forwarded-Method, else the method of this request
-//   endpoint  the path, decoded, of X-Original-URI or X-Forwarded-Uri
+//   endpoint  the path of X-Original-URI or X-Forwarded-Uri: see settings.paths
 //   host      X-Forwarded-Host, else Host; without its port
 //   ip        the client's address: see FindClientAddress()
-//   settings.headers, and, where nothing follows our path, the members of the query but
-//   deny_status=429|403 (429) and cost=N (1)
+//   settings.headers, settings.trusted_headers, and, where nothing follows our path, the members of
+//   the query but deny_status=429|403 (429) and cost=N (1)
+//
+// A field that is there twice, a path that has no normal form and an attribute that is no UTF-8 or
+// too long refuse the request. What only the proxy's configuration can cause is 500: an unreadable
+// query, one that is the client's own, both families of fields.
 //
 // Where something follows our path, it is the endpoint, and method and host are those of this
 // request: its client may have written any field. settings.request_fields says which family counts.
 //
-// The answer is 200 with an empty body, or deny_status, whatever the reason: proxies take other
-// statuses for failures of ours. `suffix` is what followed our path: "" or "/...".
+// Else the answer is 200 with an empty body, or deny_status, whatever the reason: proxies take
+// other statuses for failures of ours. `suffix` is what followed our path: "" or "/...".
 void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix,
                       const ProxySettings& settings, Exchange& exchange);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontend/http/client_address.h"
+#include "wire/path_normalizer.h"
 
 namespace sluice::frontend::http {
 
@@ -36,8 +37,14 @@ enum class RequestFields : std::uint8_t {
 struct ProxySettings {
   ForwardingSettings forwarding;
   RequestFields request_fields = RequestFields::kEither;
-  // Attributes out of header fields: {"api_key", "X-Api-Key"}. An absent field is no attribute.
+  // How the path of a request becomes `endpoint`.
+  wire::PathSettings paths;
+  // Attributes out of header fields: {"api_key", "X-Api-Key"}. An absent field is no attribute. The
+  // client writes such a field, unless the proxy overwrites or removes it.
   std::vector<std::pair<std::string, std::string>> headers;
+  // The same of fields that count only from a peer in forwarding.trusted. From others they are no
+  // attribute.
+  std::vector<std::pair<std::string, std::string>> trusted_headers;
   // Origins of browsers' scripts that may read a denial ("https://app.example"; "*": all), and
   // whose preflights pass unasked.
   std::vector<std::string> cors_origins;

@@ -106,7 +106,7 @@ CALLS = [
     ("get", "/v1/check/http", "/v1/check/http", None, {"X-Original-URI": "/shut"}, 429),
     ("get", "/v1/check/http?deny_status=403", "/v1/check/http", None,
      {"X-Original-URI": "/shut"}, 403),
-    ("get", "/v1/check/http?deny_status=7", "/v1/check/http", None, {}, 400),
+    ("get", "/v1/check/http?deny_status=7", "/v1/check/http", None, {}, 500),
     ("get", PROXY + "/shut/not?cost=x", PROXY + "/{original_path}", None, {}, 200),
     ("get", PROXY + "/shut", PROXY + "/{original_path}", None, {}, 429),
     ("post", C + "reset", C + "reset", {"user_id": "u"}, {}, 200),

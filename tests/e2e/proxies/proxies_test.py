@@ -40,6 +40,35 @@ class App(http.server.BaseHTTPRequestHandler):
         pass
 
 
+# Behind those of the example: refusals that are no limit.
+MORE_RULES = """
+  - {id: listed, match: {endpoint: /listed}, action: deny}
+  - id: redirects
+    match: {endpoint: [/plain, /old]}
+    key_pattern: "{ip} {endpoint}"
+    algorithm: sliding_window_log
+    limit: 2
+    window: 1d
+"""
+LIMIT_HEADERS = ("RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining",
+                 "X-RateLimit-Reset")
+
+
+class Stub(http.server.BaseHTTPRequestHandler):
+    """In place of Sluice: refuses as it does, with the X-RL-Status of its server."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(403)
+        self.send_header("X-RL-Status", str(self.server.rl_status))
+        self.send_header("Retry-After", "7")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
@@ -53,7 +82,8 @@ class ProxiesTest(DaemonCase):
         self.proxy = None
         (self.root / "sluice.yaml").write_text(
             (EXAMPLES / "sluice.yaml").read_text()
-            .replace("127.0.0.1:8080", "127.0.0.1:0").replace("127.0.0.1:6070", "127.0.0.1:0"))
+            .replace("127.0.0.1:8080", "127.0.0.1:0").replace("127.0.0.1:6070", "127.0.0.1:0") +
+            MORE_RULES)
         self.start()
 
     def tearDown(self):
@@ -70,7 +100,7 @@ class ProxiesTest(DaemonCase):
         text = (EXAMPLES / name).read_text()
         for theirs, ours in (("127.0.0.1:8000", "127.0.0.1:%d" % self.port),
                              ("127.0.0.1:8080", self.checks),
-                             ("127.0.0.1:8081", "127.0.0.1:%d" % self.app.server_address[1])):
+                             ("127.0.0.1:3000", "127.0.0.1:%d" % self.app.server_address[1])):
             self.assertIn(theirs, text)
             text = text.replace(theirs, ours)
         return text.replace("#open ", "") if is_open else text
@@ -120,6 +150,10 @@ class ProxiesTest(DaemonCase):
         self.assertEqual(json.loads(body)["path"], "/page?x=1")
         self.assertIn('"per_address";r=19', headers["RateLimit"])
         self.assertIn('"per_address";q=20;w=2', headers["RateLimit-Policy"])
+        self.assertEqual(headers["X-RateLimit-Limit"], "20")
+        self.assertEqual(headers["X-RateLimit-Remaining"], "19")
+        self.assertTrue(headers["X-RateLimit-Reset"].isdigit())
+        self.says_each_once(headers)
         for _ in range(5):
             # What the client says about its own address is nobody's word.
             status, body, _ = self.ask("/login", "POST", "name=a",
@@ -134,11 +168,51 @@ class ProxiesTest(DaemonCase):
         self.assertIn('"login";r=0', headers["RateLimit"])
         self.assertEqual(headers["Content-Type"], "application/problem+json")
         self.assertIn("quota-exceeded", json.loads(body)["type"])
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        self.assertEqual(headers["X-RateLimit-Remaining"], "0")
+        self.says_each_once(headers)
         self.assertEqual(self.ask("/page")[0], 200)
-        # Nor what it writes of the request: at worst it is refused.
+        # Nor what it writes of the request: it is the same request.
         for name, value in (("X-Original-URI", "/page"), ("X-Original-Method", "GET"),
-                            ("X-Forwarded-Uri", "/page"), ("X-Forwarded-Method", "GET")):
-            self.assertEqual(self.ask("/login", "POST", "name=a", **{name: value})[0], 429)
+                            ("X-Forwarded-Uri", "/page"), ("X-Forwarded-Method", "GET"),
+                            ("X-Forwarded-Host", "free.example"), ("X-User-Id", "u_1")):
+            self.assertEqual(self.ask("/login", "POST", "name=a", **{name: value})[0], 429, name)
+        # Nor its query, nor how it spells the path.
+        for path in ("/login?cost=0", "/login?deny_status=403&cost=0", "//login", "/login/",
+                     "/LOGIN", "/./login", "/a/../login", "/login;x=1", "/%6cogin"):
+            self.assertEqual(self.ask(path, "POST", "name=a")[0], 429, path)
+
+    def says_each_once(self, headers):
+        for name in LIMIT_HEADERS + ("Retry-After", "Cache-Control"):
+            self.assertLessEqual(len(headers.get_all(name, [])), 1, name)
+        self.assertNotIn("{", str(headers))  # A placeholder that has no value.
+
+    def what_no_rule_applies_to(self):
+        """Under the kill switch no rule is in force."""
+        connection = http.client.HTTPConnection(self.admin, timeout=20)
+        connection.request("PUT", "/v1/ratelimit/kill-switch", '{"on": true}',
+                           {"Content-Type": "application/json"})
+        self.assertEqual(connection.getresponse().status, 200)
+        connection.close()
+        status, body, headers = self.ask("/page?x=1")
+        self.assertEqual((status, json.loads(body)["path"]), (200, "/page?x=1"))
+        self.says_each_once(headers)
+        for name in LIMIT_HEADERS + ("Retry-After", "Cache-Control"):
+            self.assertNotIn(name, headers)
+
+    def what_is_refused_without_a_limit(self, listed, unjudged):
+        status, _, headers = self.ask("/listed")
+        self.assertEqual(status, listed)
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        self.assertEqual(headers["Content-Type"], "application/problem+json")
+        self.assertNotIn("Retry-After", headers)
+        self.says_each_once(headers)
+        for path in ("/a%2flogin", "/a/..;/login", "/login%0a", "/" + "p" * 1100):
+            status, body, headers = self.ask(path)
+            self.assertEqual(status, unjudged, path)
+            self.assertEqual(headers["Cache-Control"], "no-store")
+            self.assertNotIn("proxy", body)  # No advice for operators.
+            self.says_each_once(headers)
 
     def passes_with_its_body(self):
         status, body, _ = self.ask("/login", "POST", "name=a")
@@ -152,6 +226,8 @@ class ProxiesTest(DaemonCase):
     def test_nginx(self):
         self.nginx()
         self.what_passes_and_what_does_not()
+        self.what_is_refused_without_a_limit(listed=403, unjudged=400)
+        self.what_no_rule_applies_to()
         self.end_sluice()
         self.assertEqual(self.ask()[0], 500)
 
@@ -161,9 +237,41 @@ class ProxiesTest(DaemonCase):
         self.end_sluice()
         self.passes_with_its_body()
 
+    def test_a_return_in_nginx_is_not_judged_and_the_remedy_is(self):
+        """docs/proxies.md says how to answer by `return` behind auth_request."""
+        here = "server {\n"
+        def example(name, is_open, plain=self.example):
+            return plain(name, is_open).replace(here, here + """
+  location = /plain { auth_request /_rate_limit; return 301 /new; }
+  location = /old { auth_request /_rate_limit; error_page 403 = @rate_limited; error_page 404 = @moved;
+                    auth_request_set $rl_status $upstream_http_x_rl_status;
+                    try_files /nowhere =404; }
+  location @moved { return 301 /new; }
+""", 1)
+        self.example = example
+        self.nginx()
+        self.assertEqual([self.ask("/plain")[0] for _ in range(3)], [301, 301, 301])
+        self.assertEqual([self.ask("/old")[0] for _ in range(3)], [301, 301, 429])
+
+    def test_nginx_gives_each_refusal_its_status(self):
+        stub = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stub)
+        threading.Thread(target=stub.serve_forever, daemon=True).start()
+        self.addCleanup(stub.server_close)
+        self.addCleanup(stub.shutdown)
+        self.checks = "127.0.0.1:%d" % stub.server_address[1]
+        self.nginx()
+        for stub.rl_status, expected in ((429, 429), (400, 400), (403, 403), (503, 503)):
+            status, body, headers = self.ask("/page")
+            self.assertEqual(status, expected)
+            self.assertEqual(json.loads(body)["status"], expected)
+            self.assertEqual(headers["Cache-Control"], "no-store")
+            self.assertEqual(headers["Retry-After"], "7")
+
     def test_caddy(self):
         self.caddy()
         self.what_passes_and_what_does_not()
+        self.what_is_refused_without_a_limit(listed=429, unjudged=429)
+        self.what_no_rule_applies_to()
         self.end_sluice()
         self.assertEqual(self.ask()[0], 502)
 

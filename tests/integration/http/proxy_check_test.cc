@@ -191,7 +191,9 @@ TEST_F(ProxyCheckTest, ARequestThatCannotBeJudgedIsRefusedAsWell) {
 TEST_F(ProxyCheckTest, AClientsFieldsOfTheOtherFamilyDoNotCount) {
   const std::string both =
       "X-Forwarded-Uri: /login\r\nX-Forwarded-Method: POST\r\nX-Original-URI: /free\r\n";
-  EXPECT_THAT(Answer("GET /v1/check/http", both), HasSubstr("X-RL-Status: 400\r\n"));
+  const std::string refused = Answer("GET /v1/check/http?deny_status=403", both);
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 500 "));  // No limit, and no proxy lets that pass.
+  EXPECT_THAT(refused, HasSubstr("X-RL-Status: 500\r\n"));
   EXPECT_TRUE(store_.asked.empty());
   settings_.proxy.request_fields = RequestFields::kXForwarded;
   Answer("GET /v1/check/http", both);
@@ -210,9 +212,99 @@ TEST_F(ProxyCheckTest, APathHasAValueHoweverBadlyItIsWritten) {
 }
 
 TEST_F(ProxyCheckTest, AWrongCommandIsTheConfigurationsFault) {
-  EXPECT_THAT(Answer("GET /v1/check/http?deny_status=500"), StartsWith("HTTP/1.1 400 "));
-  EXPECT_THAT(Answer("GET /v1/check/http?cost=-1"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(Answer("GET /v1/check/http?deny_status=500"), StartsWith("HTTP/1.1 500 "));
+  EXPECT_THAT(Answer("GET /v1/check/http?cost=-1"), StartsWith("HTTP/1.1 500 "));
+  EXPECT_THAT(Answer("GET /v1/check/http?a=1&a=2"), StartsWith("HTTP/1.1 500 "));
   EXPECT_THAT(Answer("GET /v1/check/httpx"), StartsWith("HTTP/1.1 404 "));
+}
+
+// A proxy that passes its client's query on as its own lets the client set cost and attributes.
+TEST_F(ProxyCheckTest, AQueryThatIsTheClientsCommandsNothing) {
+  for (const char* uri : {"/x?cost=0", "https://h/x?cost=0"}) {
+    const std::string answer =
+        Answer("GET /v1/check/http?cost=0", "X-Forwarded-Uri: " + std::string(uri) + "\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 500 ")) << uri;
+    EXPECT_TRUE(store_.asked.empty());
+  }
+  Answer("GET /v1/check/http?zone=api&tokens=2", "X-Forwarded-Uri: /x?cost=0\r\n");
+  EXPECT_THAT(store_.asked, testing::ElementsAre("paid zone=api cost=2"));
+}
+
+TEST_F(ProxyCheckTest, AFieldThatIsThereTwiceIsRefused) {
+  settings_.proxy.trusted_headers = {{"plan", "X-Plan"}};
+  for (const char* field : {"X-Original-URI: /a", "X-Original-Method: GET", "X-Forwarded-Host: a",
+                            "X-Api-Key: k", "X-Plan: p"}) {
+    const std::string line = std::string(field) + "\r\n";
+    const std::string twice = Answer("GET /v1/check/http?deny_status=403", line + line);
+    EXPECT_THAT(twice, StartsWith("HTTP/1.1 403 ")) << field;
+    EXPECT_THAT(twice, HasSubstr("X-RL-Status: 400\r\n")) << field;
+    EXPECT_TRUE(store_.asked.empty()) << field;
+    EXPECT_THAT(Answer("GET /v1/check/http", line), StartsWith("HTTP/1.1 200 ")) << field;
+  }
+  EXPECT_THAT(Answer("GET /v1/check/http", "X-Forwarded-Host: evil.example, api.example\r\n"),
+              HasSubstr("X-RL-Status: 400\r\n"));
+}
+
+TEST_F(ProxyCheckTest, ATextThatIsTooLongIsRefusedAndNotCut) {
+  const std::string path = "/" + std::string(1024, 'p');
+  EXPECT_THAT(Answer("GET /v1/check/http", "X-Original-URI: " + path + "\r\n"),
+              HasSubstr("X-RL-Status: 400\r\n"));
+  EXPECT_THAT(Answer("GET /v1/check/http", "X-Api-Key: " + path + "\r\n"),
+              HasSubstr("X-RL-Status: 400\r\n"));
+}
+
+TEST_F(ProxyCheckTest, ATrustedHeaderCountsOnlyFromATrustedPeer) {
+  settings_.proxy.headers = {};
+  settings_.proxy.trusted_headers = {{"api_key", "X-Api-Key"}};
+  Answer("GET /v1/check/http/x", "X-Api-Key: k\r\n");
+  EXPECT_THAT(store_.asked, testing::Contains("keyed api_key=k cost=1"));
+  settings_.proxy.forwarding.trusted = {*rules::IpPrefix::Parse("10.0.0.0/8")};
+  Answer("GET /v1/check/http/x", "X-Api-Key: k\r\n");
+  EXPECT_THAT(store_.asked, testing::Not(testing::Contains(HasSubstr("keyed"))));
+}
+
+TEST_F(ProxyCheckTest, AHostHasNoCaseNoPortAndNoDot) {
+  for (const char* host : {"api.example", "API.Example", "api.example.", "Api.example.:443"}) {
+    Answer("GET /v1/check/http",
+           "X-Original-URI: /x\r\nX-Forwarded-Host: " + std::string(host) + "\r\n");
+    EXPECT_THAT(store_.asked, testing::Contains(HasSubstr(" host=api.example cost"))) << host;
+  }
+}
+
+TEST_F(ProxyCheckTest, StrictPathsAreOnePathHoweverWritten) {
+  settings_.proxy.paths = {.strict = true, .fold_case = true};
+  for (const char* path : {"/login", "//login", "/login/", "/LOGIN", "/./login", "/a/../login",
+                           "/login;x=1", "/%6cogin", "/login?x=1", "/login#x", "/%2e/login"}) {
+    Answer("GET /v1/check/http", "X-Original-URI: " + std::string(path) + "\r\n");
+    EXPECT_THAT(store_.asked, testing::Contains(HasSubstr("endpoint=/login host"))) << path;
+  }
+  Answer("GET /v1/check/http//a/./LOGIN;x");  // As Envoy puts it.
+  EXPECT_THAT(store_.asked, testing::Contains(HasSubstr("endpoint=/a/login host")));
+  for (const char* path : {"/a%2flogin", "/login%00", "/a/..;/login", "/a\\login"}) {
+    const std::string answer = Answer("GET /v1/check/http?deny_status=403",
+                                      "X-Original-URI: " + std::string(path) + "\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 403 ")) << path;
+    EXPECT_THAT(answer, HasSubstr("X-RL-Status: 400\r\n")) << path;
+  }
+}
+
+TEST_F(ProxyCheckTest, BytesThatNoUriHasAreAPathAllTheSame) {
+  Answer("GET /v1/check/http", "X-Original-URI: /api/\xe9 x\r\n");
+  EXPECT_THAT(store_.asked, testing::Contains(HasSubstr("endpoint=/api/\ufffd x ")));
+}
+
+// The proxy's client reads it: what operators have to do stands in the log.
+TEST_F(ProxyCheckTest, ARefusalTellsItsReaderNothingOfTheConfiguration) {
+  std::vector<std::string> lines;
+  AnswerLog log([&lines](const AnswerLog::Line& line) { lines.emplace_back(line.detail); });
+  settings_.log = &log;
+  EXPECT_THAT(Answer("GET /v1/check/http", "X-Api-Key: a\r\nX-Api-Key: b\r\n"),
+              Not(HasSubstr("Api-Key")));
+  EXPECT_THAT(Answer("GET /v1/check/http", "X-Original-URI: /x\r\nX-Forwarded-Uri: /x\r\n"),
+              Not(HasSubstr("Forwarded")));
+  EXPECT_THAT(Answer("GET /v1/check/http?zone=api"), Not(HasSubstr("tokens")));
+  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr("X-Api-Key is there twice"),
+                                          HasSubstr("request_fields")));
 }
 
 TEST_F(ProxyCheckTest, AStrangersWordAboutAddressesIsPassedOverCountedAndToldOnce) {

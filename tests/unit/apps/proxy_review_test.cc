@@ -27,7 +27,7 @@ std::string WarningsOf(const std::string& listeners) {
   const auto set = rules::RuleSet::Build({&source, 1}, nullptr, findings);
   EXPECT_TRUE(findings.errors.empty()) << findings.errors.front().Text();
   findings.warnings.clear();
-  WarnOfUntoldAttributes(config.listeners, *set, findings);
+  ReviewForProxies(config.listeners, *set, findings);
   std::string lines;
   for (const Error& warning : findings.warnings) {
     lines += warning.Text() + "\n";
@@ -57,6 +57,68 @@ TEST(ProxyReviewTest, AHeaderOfAnyListenerTellsIt) {
 
 TEST(ProxyReviewTest, ApplicationsMaySayWhatTheyLike) {
   EXPECT_EQ(WarningsOf("listeners: [{address: '127.0.0.1:1'}]"), "");
+}
+
+// What is found for one rule: "error: ..." or "warning: ..." lines.
+std::string ReviewOf(const std::string& listeners, const std::string& rule) {
+  rules::Findings findings;
+  const DaemonConfig config =
+      ReadDaemonConfig("listeners: [" + listeners + "]", "sluice.yaml", findings);
+  const rules::SourceText source{.name = "rules.yaml", .text = "rules: [{id: r, " + rule + "}]"};
+  const auto set = rules::RuleSet::Build({&source, 1}, nullptr, findings);
+  EXPECT_TRUE(findings.errors.empty()) << findings.errors.front().Text();
+  ReviewForProxies(config.listeners, *set, findings);
+  std::string lines;
+  for (const Error& error : findings.errors) {
+    lines += "error: " + error.message + "\n";
+  }
+  for (const Error& warning : findings.warnings) {
+    lines += "warning: " + warning.message + "\n";
+  }
+  return lines;
+}
+
+TEST(ProxyReviewTest, RequestsInFlightThatNobodyEndsAreRefusedOrWarnedOf) {
+  const std::string in_flight =
+      "key_pattern: '{ip}', algorithm: concurrency, limit: 3, hold_ttl: 30s";
+  const std::string proxies = "{proxy: {trusted: [10.0.0.0/8]}}";
+  EXPECT_THAT(ReviewOf(proxies, in_flight),
+              testing::StartsWith("error: rule r: a proxy does not say when a request ends, so "
+                                  "each that it lets pass holds its place for hold_ttl (30s)"));
+  EXPECT_THAT(ReviewOf(proxies + ", {address: '127.0.0.1:6070', role: admin}", in_flight),
+              testing::StartsWith("error: "));
+  EXPECT_THAT(ReviewOf(proxies, in_flight + ", mode: shadow"), testing::StartsWith("warning: "));
+  EXPECT_THAT(ReviewOf(proxies + ", {address: '127.0.0.1:1', protocol: grpc}", in_flight),
+              testing::StartsWith("warning: rule r: a proxy does not say"));
+  EXPECT_EQ(ReviewOf("{address: '127.0.0.1:1'}", in_flight), "");
+  EXPECT_EQ(ReviewOf(proxies, in_flight + ", mode: 'off'"), "");
+  // No proxy meets it: that is what is said.
+  EXPECT_THAT(ReviewOf(proxies, in_flight + ", match: {job: x}"),
+              testing::StartsWith("warning: rule r: proxies do not tell job"));
+}
+
+TEST(ProxyReviewTest, ATextThatNoStrictPathHasIsWarnedOf) {
+  const std::string strict = "{proxy: {paths: strict}}";
+  const auto rule = [](const std::string& endpoint) {
+    return "match: {endpoint: " + endpoint +
+           "}, key_pattern: '{ip}', algorithm: gcra, rate: 1, window: 1s";
+  };
+  EXPECT_THAT(ReviewOf(strict, rule("/login/")),
+              testing::StartsWith("warning: rule r: no path is /login/ where 127.0.0.1:8080 has "
+                                  "strict paths: write /login"));
+  EXPECT_THAT(ReviewOf(strict, rule("'[/a//b, /ok]'")), HasSubstr("such a path is refused"));
+  EXPECT_THAT(ReviewOf(strict, rule("[/a//b, /ok]")), HasSubstr("write /a/b"));
+  EXPECT_EQ(ReviewOf(strict, rule("[/login, '/v1/*', /Login, '/a b%', '/x;y']")), "");
+  const std::string folding = "{proxy: {paths: {fold_case: true}}}";
+  EXPECT_THAT(ReviewOf(folding, rule("[/Login, '/V1/*']")),
+              testing::AllOf(HasSubstr("write /login\n"), HasSubstr("write /v1/*\n")));
+  EXPECT_EQ(ReviewOf("{proxy: {paths: as_sent}}", rule("/login/")), "");
+}
+
+TEST(ProxyReviewTest, ATrustedHeaderTellsItToo) {
+  EXPECT_EQ(ReviewOf("{proxy: {trusted_headers: {plan: X-Plan}}}",
+                     "key_pattern: '{plan}', algorithm: gcra, rate: 1, window: 1s"),
+            "");
 }
 
 }  // namespace
