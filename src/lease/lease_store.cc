@@ -115,11 +115,15 @@ void LeaseStore::EachBook(const core::KeyView& key, const core::Quota& quota, Wo
   });
 }
 
-void LeaseStore::Refund(store::RefundCall& call) {
+void LeaseStore::ForgetDenial(core::Sync sync, const core::KeyView& key, const core::Quota& quota) {
   // Other loops find out when they ask again.
-  if (Attachment* const own = call.sync == core::Sync::kLease ? Own() : nullptr; own != nullptr) {
-    own->borrower_->ForgetDenial(FingerprintOf(call.key, call.quota));
+  if (Attachment* const own = sync == core::Sync::kLease ? Own() : nullptr; own != nullptr) {
+    own->borrower_->ForgetDenial(FingerprintOf(key, quota));
   }
+}
+
+void LeaseStore::Refund(store::RefundCall& call) {
+  ForgetDenial(call.sync, call.key, call.quota);
   StoreOf(call.sync).Refund(call);
 }
 
@@ -132,6 +136,9 @@ void LeaseStore::Reset(store::ResetCall& call) {
 }
 
 void LeaseStore::Settle(store::SettleCall& call) {
+  if (call.units < call.charged) {
+    ForgetDenial(call.sync, call.key, call.quota);
+  }
   StoreOf(call.sync).Settle(call);
 }
 

@@ -119,6 +119,8 @@ class LeaseStore final : public store::KeyStore {
                                                  const core::Quota& quota) const {
     return store::KeyHash(ground_.secret).Of(key.rule, key, quota);
   }
+  // This loop takes no denial of the key for granted any more.
+  void ForgetDenial(core::Sync sync, const core::KeyView& key, const core::Quota& quota);
   template <class Work>
   void EachBook(const core::KeyView& key, const core::Quota& quota, Work work);
 

@@ -11,11 +11,15 @@ namespace sluice::service {
 // One charge on its way to the store.
 class SettleCall::Part final : public store::SettleCall {
  public:
-  Part(service::SettleCall& whole, Charge& charge) : whole_(&whole), charge_(&charge) {}
+  Part(service::SettleCall& whole, Charge& charge, Fallback* fallback)
+      : whole_(&whole), charge_(&charge), fallback_(fallback) {}
 
   void OnAnswered() noexcept override {
     charge_->error = error;
     charge_->settled = settled;
+    if (fallback_ != nullptr && error == store::StoreError::kNone && settled < charged) {
+      fallback_->Forget(key, quota);  // Whoever was denied may pass now.
+    }
     CloseOne(*whole_);
   }
 
@@ -28,6 +32,7 @@ class SettleCall::Part final : public store::SettleCall {
  private:
   service::SettleCall* whole_;
   Charge* charge_;
+  Fallback* fallback_;
 };
 
 namespace {
@@ -64,7 +69,7 @@ void LimiterService::SettleAll(SettleCall& call, bool refund) {
     if (rule == nullptr || (!refund && rule->has_own_cost)) {
       continue;
     }
-    auto part = std::make_unique<SettleCall::Part>(call, charge);
+    auto part = std::make_unique<SettleCall::Part>(call, charge, fallback_);
     store::SettleCall& asked = *part;
     call.parts_.push_back(std::move(part));
     asked.key = {

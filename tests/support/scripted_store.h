@@ -53,6 +53,12 @@ class ScriptedStore : public store::KeyStore {
     call.error = call_error;
     call.OnAnswered();
   }
+  void Settle(store::SettleCall& call) override {
+    verbs.push_back("settle " + std::string(call.key.rule) + " " + std::to_string(call.units));
+    call.settled = call.units;
+    call.error = call_error;
+    call.OnAnswered();
+  }
   void Release(store::HoldCall& call) override {
     verbs.push_back("release " + std::string(call.key.rule) + " formerly " +
                     std::string(call.key.formerly) + " " + std::to_string(call.hold));

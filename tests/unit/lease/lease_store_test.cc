@@ -224,6 +224,28 @@ TEST(LeaseStoreTest, ADenialHoldsWithoutBeingAskedFor) {
   EXPECT_TRUE(world.Ask(world.Lent(quota)).decision.allowed);
 }
 
+// A client's receipt gives back as an operator's refund does: who was denied may pass now.
+TEST(LeaseStoreTest, ASettlementThatGivesBackEndsADenial) {
+  LeaseWorld world;
+  const core::Quota quota = LeaseWorld::Window();
+  store::Check charged = world.Lent(quota, 5);
+  charged.want_receipt = true;
+  const store::Receipt receipt = world.Ask(charged).receipt;
+  world.AskMany(1'001, quota, milliseconds(1));
+  ASSERT_FALSE(world.Ask(world.Lent(quota)).decision.allowed);
+  support::Answered<store::SettleCall> settle;
+  settle.key = world.key.view();
+  settle.quota = quota;
+  settle.receipt = receipt;
+  settle.charged = 5;
+  settle.units = 2;
+  settle.sync = core::Sync::kLease;
+  world.store.Settle(settle);
+  world.late.PumpAll();
+  EXPECT_EQ(settle.error, store::StoreError::kNone);
+  EXPECT_TRUE(world.Ask(world.Lent(quota)).decision.allowed);
+}
+
 TEST(LeaseStoreTest, OfSmallQuotasEveryUnitIsAskedFor) {
   LeaseWorld world;
   const core::Quota quota = LeaseWorld::Window(9);

@@ -172,6 +172,32 @@ TEST_F(FallbackTest, AChangedQuotaARefundOrAResetEndWhatIsRemembered) {
   EXPECT_TRUE(Decide());
 }
 
+// What a client gives back counts as an operator's refund does; what it takes does not.
+TEST_F(FallbackTest, ASettlementThatGivesBackEndsWhatIsRemembered) {
+  Load(RuleText("r"));
+  struct Done final : SettleCall {
+    void OnDone() noexcept override {}
+  } call;
+  const core::KeyPart part{.attribute = "user_id", .value = "a"};
+  const auto settle = [&](Units units, StoreError error) {
+    store.call_error = StoreError::kNone;
+    Answer(Denial(minutes(5)));
+    EXPECT_FALSE(Decide());
+    Charge charge{.rule = "r", .parts = {&part, 1}, .receipt = {.nonce = 1}, .units = 3};
+    call.charges = {&charge, 1};
+    call.cost = units;
+    store.call_error = error;
+    service->Settle(call);
+    GoAway();
+    return Decide();
+  };
+  EXPECT_TRUE(settle(2, StoreError::kNone));
+  EXPECT_FALSE(settle(3, StoreError::kNone));
+  EXPECT_FALSE(settle(4, StoreError::kNone));
+  EXPECT_FALSE(settle(2, StoreError::kNotFound));
+  EXPECT_FALSE(settle(2, StoreError::kUnavailable));
+}
+
 TEST_F(FallbackTest, ABanIsLiftedHereToo) {
   Load(RuleText("r", ", on_store_error: local, ban: {after: 1, within: 1m, for: 15m}"));
   GoAway();
