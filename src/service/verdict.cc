@@ -53,6 +53,12 @@ bool EnforcedAllow(std::span<const RuleDecision> decisions) {
       decisions, [](const RuleDecision& d) { return d.decision.shadow || d.decision.allowed; });
 }
 
+bool MayHold(const Verdict& verdict) {
+  return std::ranges::any_of(verdict.decisions, [](const RuleDecision& d) {
+    return d.hold != 0 || d.quota.algorithm == core::Algorithm::kConcurrency;
+  });
+}
+
 Duration LongestWait(std::span<const RuleDecision> decisions) {
   Duration longest{};
   for (const RuleDecision& d : decisions) {

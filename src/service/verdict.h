@@ -58,6 +58,9 @@ struct Verdict {
 // Whether no enforced rule denies.
 [[nodiscard]] bool EnforcedAllow(std::span<const RuleDecision> decisions);
 
+// Whether a rule that applied is one that grants holds.
+[[nodiscard]] bool MayHold(const Verdict& verdict);
+
 // The longest wait of the enforced rules.
 [[nodiscard]] Duration LongestWait(std::span<const RuleDecision> decisions);
 

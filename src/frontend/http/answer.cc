@@ -66,27 +66,24 @@ void AddLimit(TextAppender& out, const service::RuleDecision& item, const KeyTex
   out.Add("}");
 }
 
-// With the key that the hold is of: see key_token.h.
+// With the key that the hold is of: see key_token.h. Wherever a rule may grant holds the list is
+// there, so that a client need not tell "none" from "no such rule".
 void AddHolds(TextAppender& out, const service::Verdict& verdict) {
-  bool first = true;
+  if (!service::MayHold(verdict)) {
+    return;
+  }
+  std::string_view before = ", \"holds\": [";
   for (const service::RuleDecision& item : verdict.decisions) {
     if (item.hold == 0) {
       continue;
     }
-    if (first) {
-      out.Add(", \"holds\": [");
-    } else {
-      out.Add(", ");
-    }
-    first = false;
     std::string token;
     AppendHoldToken(item.hold, item.parts, token);
-    out.Add("{\"name\": \"").Add(item.rule->id).Add("\", \"id\": \"");
+    out.Add(before).Add("{\"name\": \"").Add(item.rule->id).Add("\", \"id\": \"");
     out.Add(std::string_view(token)).Add("\"}");
+    before = ", ";
   }
-  if (!first) {
-    out.Add("]");
-  }
+  out.Add(before == ", " ? "]" : ", \"holds\": []");
 }
 
 void AddCharges(TextAppender& out, ChargeKind kind, const service::Verdict& verdict) {

@@ -14,8 +14,10 @@
 // (seconds, at least 1) and retry_after_ms; a denied limit has its reason and its own
 // retry_after_ms; null where it can never pass or nobody knows when. An unlimited rule's
 // limit, remaining and reset_at are null, and so are the numbers at the top where no rule
-// with a limit applies. Further members only where they say something: wait_ms (shaping),
-// waited (the daemon has waited already), shadow, degraded, holds, receipt, reservation.
+// with a limit applies. `holds` is there where a concurrency rule applied, empty where it granted
+// none: a denial, a peek, a decision without the store. Further members only where they say
+// something: wait_ms (shaping), waited (the daemon has waited already), shadow, degraded, receipt,
+// reservation.
 namespace sluice::frontend::http {
 
 struct AnswerOptions {

@@ -72,9 +72,10 @@ void AppendLimit(const service::RuleDecision& item, WallInstant now, wire::RespW
 }
 
 // Ids as text: some clients' numbers hold 53 bits.
-void AppendHolds(const service::Verdict& verdict, std::size_t holds, wire::RespWriter& writer) {
+void AppendHolds(const service::Verdict& verdict, wire::RespWriter& writer) {
   writer.Bulk("holds");
-  writer.Array(holds);
+  writer.Array(static_cast<std::size_t>(std::ranges::count_if(
+      verdict.decisions, [](const service::RuleDecision& item) { return item.hold != 0; })));
   for (const service::RuleDecision& item : verdict.decisions) {
     if (item.hold == 0) {
       continue;
@@ -107,9 +108,8 @@ void AppendVerdict(const service::Verdict& verdict, wire::RespWriter& writer) {
     }
   }
   const bool waits = verdict.allowed && verdict.wait.count() > 0;
-  const auto holds = static_cast<std::size_t>(std::ranges::count_if(
-      verdict.decisions, [](const service::RuleDecision& item) { return item.hold != 0; }));
-  writer.Map(4U + (verdict.allowed ? 0U : 2U) + (waits ? 1U : 0U) + (holds != 0 ? 1U : 0U));
+  const bool may_hold = service::MayHold(verdict);
+  writer.Map(4U + (verdict.allowed ? 0U : 2U) + (waits ? 1U : 0U) + (may_hold ? 1U : 0U));
   NameTruth(writer, "allowed", verdict.allowed);
   NameOrNull(writer, "remaining", remaining);
   NameOrNull(writer, "reset_at", reset_at);
@@ -124,8 +124,8 @@ void AppendVerdict(const service::Verdict& verdict, wire::RespWriter& writer) {
   for (const service::RuleDecision& item : verdict.decisions) {
     AppendLimit(item, verdict.now, writer);
   }
-  if (holds != 0) {
-    AppendHolds(verdict, holds, writer);
+  if (may_hold) {
+    AppendHolds(verdict, writer);
   }
 }
 

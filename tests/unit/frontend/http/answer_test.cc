@@ -126,6 +126,16 @@ TEST(AnswerTest, GivesHoldsWithTheirKeyAsText) {
       AnswerOf(v.verdict).ends_with(R"(], "holds": [{"name": "slots", "id": "aP__________AA"}]})"));
 }
 
+// Denied, peeked or decided without the store: a client finds a list all the same.
+TEST(AnswerTest, HasAnEmptyListWhereNoHoldWasGranted) {
+  Verdicts v;
+  v.Add("slots", InFlight(2, seconds(30)), {.allowed = true, .degraded = true, .limit = 2});
+  EXPECT_TRUE(AnswerOf(v.verdict).ends_with(R"("degraded": true}], "holds": []})"));
+  Verdicts none;
+  none.Add("api", Window(2, seconds(30)), {.allowed = true, .limit = 2, .remaining = 1});
+  EXPECT_EQ(AnswerOf(none.verdict).find("holds"), std::string::npos);
+}
+
 TEST(AnswerTest, DoesNotWobbleWhereAWindowEndsOnAWholeSecond) {
   for (const std::int64_t tremble : {-40, 0, 40, 900'000}) {
     Verdicts v(1'714'473'600'500'000'000 + tremble);
