@@ -68,6 +68,7 @@ class Daemon {
         rate_limits_(MakeRateLimits()),
         answers_({.bytes = config_.idempotency.mebibytes << 20U,
                   .keep = config_.idempotency.keep,
+                  .caller_attribute = config_.idempotency.caller,
                   .shared = redis_.get()}),
         server_(control_, service_, rate_limits_.get(), registry_, readiness_, health_, clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),

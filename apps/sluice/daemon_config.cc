@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 13> kTopFields{
     "listeners",  "store", "table",       "rule_sources",         "rules",
     "attributes", "loops", "connections", "connections_per_peer", "drain_timeout",
     "log",        "envoy", "idempotency"};
-constexpr std::array<std::string_view, 2> kIdempotencyFields{"keep", "mebibytes"};
+constexpr std::array<std::string_view, 3> kIdempotencyFields{"keep", "mebibytes", "caller"};
 constexpr std::array<std::string_view, 6> kTableFields{
     "path", "keys", "blocks", "when_full", "snapshots", "snapshot_interval"};
 constexpr std::array<std::string_view, 3> kSourceFields{"files", "api", "etcd"};
@@ -123,6 +123,14 @@ void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& 
             [&](std::string_view field, const YamlNode& value) {
               if (field == "mebibytes") {
                 ReadCount(value, field, 0, 1'000'000, report, idempotency.mebibytes);
+                return;
+              }
+              if (field == "caller") {
+                const auto name = rules::ReadText(value, field, report);
+                if (name && name->empty()) {
+                  report.Fail(value, "caller is empty: name an attribute, or leave caller out");
+                }
+                idempotency.caller = name.value_or("");
                 return;
               }
               const auto keep = rules::ReadDuration(value, field, report);

@@ -34,6 +34,7 @@ struct TableConfig {
 struct IdempotencyConfig {
   Duration keep = std::chrono::hours(24);
   std::size_t mebibytes = 64;  // 0: none are kept, and keys are ignored.
+  std::string caller;          // The attribute that says whose a key is; "": none does.
 };
 
 enum class LogFormat : std::uint8_t { kText, kJson };

@@ -75,6 +75,7 @@ class Told final : public store::RecordCall {
 AnswerMemory::AnswerMemory(const Settings& settings)
     : bytes_a_shard_(settings.bytes / kShards),
       keep_(settings.keep),
+      caller_attribute_(settings.caller_attribute),
       shared_(settings.shared),
       owner_(store::NextNonce()) {}
 AnswerMemory::~AnswerMemory() = default;

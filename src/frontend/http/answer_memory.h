@@ -23,16 +23,17 @@ namespace sluice::frontend::http {
 // The answers to checks that came with an Idempotency-Key, so that one that is sent again gets
 // the first answer that allowed, byte for byte, and spends nothing.
 //
-// A key is one caller's: who asks is part of its name. What is remembered is bounded in bytes;
-// where there is no room the oldest answer goes before its time, and that is counted. It lives as
-// long as the process; where nodes share a store, what is kept is also there, and a check that
-// nobody here knows must be claimed there first: PrepareClaim() and TakeClaim(). Safe from any
-// thread; no lock is held while anything is called.
+// A key is one caller's: who asks is part of its name (keyed_check.cc). What is remembered is
+// bounded in bytes; where there is no room the oldest answer goes before its time, and that is
+// counted. It lives as long as the process; where nodes share a store, what is kept is also there,
+// and a check that nobody here knows must be claimed there first: PrepareClaim() and TakeClaim().
+// Safe from any thread; no lock is held while anything is called.
 class AnswerMemory final : public telemetry::Source {
  public:
   struct Settings {
     std::size_t bytes = 64U << 20U;  // Of keys and answers; 0: none are kept.
     Duration keep = std::chrono::hours(24);
+    std::string caller_attribute{};  // Of a check, whose value says whose key it is; "": none.
     store::AnswerRecords* shared = nullptr;  // Outlives it.
   };
   // How long another node that has claimed a check and says no more is waited for: longer than any
@@ -61,6 +62,7 @@ class AnswerMemory final : public telemetry::Source {
   // shared()->Claim().
   void PrepareClaim(const std::string& name, std::string_view body, store::RecordCall& claim) const;
   [[nodiscard]] store::AnswerRecords* shared() const { return shared_; }
+  [[nodiscard]] const std::string& caller_attribute() const { return caller_attribute_; }
   // What the answered claim says. kNothing: ask; so also where the store did not answer: then two
   // nodes may both. Else Release() the check here. kPending: nobody will call; claim again later.
   Found TakeClaim(const store::RecordCall& claim, Answer& answer);
@@ -98,6 +100,7 @@ class AnswerMemory final : public telemetry::Source {
 
   const std::size_t bytes_a_shard_;
   const Duration keep_;
+  const std::string caller_attribute_;
   store::AnswerRecords* const shared_;
   const std::uint64_t owner_;  // This process, among those that share the store.
   std::array<Shard, kShards> shards_;

@@ -159,6 +159,7 @@ void Exchange::AnswerAsBefore(const AnswerMemory::Answer& answer) {
   status_ = 200;
   content_type_ = "application/json";
   fields_ = answer.fields;
+  AppendField("Idempotent-Replayed", "true", fields_);
   body_ = answer.body;
   state_ = State::kReady;
 }

@@ -73,7 +73,7 @@ class Exchange final : public service::DecideCall {
 
   // What is answered to the check that is asked next is remembered under `name`, if it allows.
   void RememberIn(AnswerMemory& memory, const std::string& name);
-  // The answer of an earlier check.
+  // The answer of an earlier check, and a header field that says so.
   void AnswerAsBefore(const AnswerMemory::Answer& answer);
 
   // The connection is gone: nobody is there to be answered.

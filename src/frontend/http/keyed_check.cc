@@ -126,6 +126,23 @@ class KeyedCheck final : public Errand {
   net::Timer claim_again_;
 };
 
+// Whose key it is: by the attribute that the configuration names, else by the credential, else by
+// the address. A caller that is known by more than its address may send again from anywhere. An
+// attribute may have any bytes in it, so its size stands before it; no other part has a line feed.
+std::string CallerOf(const wire::Http1Request& request, std::string_view attribute,
+                     const Exchange& exchange) {
+  if (!attribute.empty()) {
+    const auto given = std::ranges::find(exchange.attributes, attribute, &Attribute::name);
+    if (given != exchange.attributes.end()) {
+      return "attribute " + std::to_string(given->value.size()) + " " + std::string(given->value);
+    }
+  }
+  if (const std::string_view credential = request.Field("Authorization"); !credential.empty()) {
+    return "credential " + std::string(credential);
+  }
+  return "address " + std::string(exchange.peer_address());
+}
+
 }  // namespace
 
 bool IsKeyed(const wire::Http1Request& request) {
@@ -143,9 +160,8 @@ void SendKeyedCheck(const wire::Http1Request& request, AnswerMemory& memory,
                             .code = "invalid_key"});
     return;
   }
-  // No part has a line feed in it.
-  std::string name(exchange.peer_address());
-  name.append("\n").append(request.Field("Authorization")).append("\n").append(key);
+  std::string name = CallerOf(request, memory.caller_attribute(), exchange);
+  name.append("\n").append(key);
   exchange.Send(
       std::make_unique<KeyedCheck>(std::move(name), request.body, memory, service, wait, exchange));
 }

@@ -29,6 +29,16 @@ rules:
     settings.memory = &memory_;
     door_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_, settings);
   }
+  void ConnectFrom(const std::string& address) {
+    client_ = std::make_unique<net::FakeClient>(loop_, address);
+    door_->Accept(client_->MakeTransport());
+  }
+  void Remember(AnswerMemory& memory) {
+    client_.reset();
+    DoorSettings settings;
+    settings.memory = &memory;
+    door_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_, settings);
+  }
   static std::string WithoutDate(std::string head) {
     const std::size_t at = head.find("\r\nDate: ");
     return head.erase(at, head.find("\r\n", at + 2) - at);
@@ -49,7 +59,11 @@ TEST_F(IdempotencyTest, TheFirstAllowedAnswerComesAgainByteForByte) {
     const Reply again = Check(body, fields);
     EXPECT_EQ(again.status, 200);
     EXPECT_EQ(again.text, first.text);
-    EXPECT_EQ(WithoutDate(again.head), WithoutDate(first.head));
+    std::string head = WithoutDate(again.head);
+    const std::string said = "\r\nIdempotent-Replayed: true";
+    const std::size_t at = head.find(said);
+    ASSERT_NE(at, std::string::npos) << head;
+    EXPECT_EQ(head.erase(at, said.size()), WithoutDate(first.head));
   }
   EXPECT_EQ(Left(), 1);
   clock_.Advance(hours(1));
@@ -78,15 +92,38 @@ TEST_F(IdempotencyTest, ADenialIsJudgedAnew) {
 
 TEST_F(IdempotencyTest, AKeyIsItsCallersAlone) {
   const std::string body = R"({"user_id": "a"})";
+  const std::string credential = "Authorization: Bearer x\r\n";
   EXPECT_EQ(Check(body, Key("k")).Number("remaining"), 1);
-  // Another credential, another address.
-  EXPECT_EQ(
-      Check(R"({"user_id": "b"})", Key("k") + "Authorization: Bearer x\r\n").Number("remaining"),
-      1);
-  client_ = std::make_unique<net::FakeClient>(loop_, "198.51.100.9");
-  door_->Accept(client_->MakeTransport());
+  EXPECT_EQ(Check(R"({"user_id": "b"})", Key("k") + credential).Number("remaining"), 1);
+  ConnectFrom("198.51.100.9");
   EXPECT_EQ(Check(body, Key("k")).Number("remaining"), 0);
   EXPECT_EQ(Check(body, Key("k")).Number("remaining"), 0);
+}
+
+// A retry that leaves another pod, or comes through another proxy, is the same caller's.
+TEST_F(IdempotencyTest, ACredentialMeansTheSameCallerFromAnyAddress) {
+  const std::string body = R"({"user_id": "a"})";
+  const std::string fields = Key("k") + "Authorization: Bearer x\r\n";
+  EXPECT_EQ(Check(body, fields).Number("remaining"), 1);
+  ConnectFrom("198.51.100.9");
+  EXPECT_EQ(Check(body, fields).Number("remaining"), 1);
+  EXPECT_EQ(Left(), 1);
+  EXPECT_EQ(Check(body, Key("k") + "Authorization: Bearer y\r\n").Number("remaining"), 0);
+}
+
+TEST_F(IdempotencyTest, AnAttributeSaysWhoseAKeyIs) {
+  AnswerMemory memory({.bytes = 1U << 20U, .keep = hours(24), .caller_attribute = "user_id"});
+  Remember(memory);
+  const std::string body = R"({"user_id": "a", "pod": "1"})";
+  EXPECT_EQ(Check(body, Key("k") + "Authorization: Bearer x\r\n").Number("remaining"), 1);
+  ConnectFrom("198.51.100.9");
+  EXPECT_EQ(Check(body, Key("k") + "Authorization: Bearer y\r\n").Number("remaining"), 1);
+  EXPECT_EQ(Check(R"({"user_id": "b", "pod": "1"})", Key("k")).Number("remaining"), 1);
+  // Without the attribute it is as if there were none.
+  EXPECT_EQ(Check(R"({"pod": "1"})", Key("k")).status, 200);
+  ConnectFrom("198.51.100.7");
+  EXPECT_EQ(Check(R"({"pod": "2"})", Key("k")).status, 200);
+  door_.reset();
 }
 
 TEST_F(IdempotencyTest, RefusesWhatIsNoKeyAndABatchWithOne) {

@@ -57,7 +57,11 @@ loops: 3
 connections: 7
 drain_timeout: 250ms
 log: {level: warn, format: json}
+idempotency: {keep: 2h, mebibytes: 3, caller: tenant}
 )");
+  EXPECT_EQ(config.idempotency.keep, std::chrono::hours(2));
+  EXPECT_EQ(config.idempotency.mebibytes, 3U);
+  EXPECT_EQ(config.idempotency.caller, "tenant");
   EXPECT_EQ(config.listeners[1].token, "secret");
   EXPECT_EQ(config.table.path, "/run/t");
   EXPECT_EQ(config.table.keys, 5U);
@@ -126,6 +130,7 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"loops: -1", ":1:8: loops must be 0 to 1024"},
       {"connections: 0", "connections must be 1 to 10000000"},
       {"drain_timeout: 10", "a unit is missing, write 10s"},
+      {"idempotency: {caller: \"\"}", "name an attribute"},
       {"log: debug", "log must be a map"},
       {"log: {level: debgu}", "did you mean debug?"},
       {"loops: 1\nloops: 2", ":2:1: key loops is given twice"},
