@@ -15,12 +15,24 @@ namespace sluice::app {
 
 void AddLogArguments(CLI::App& command, LogArguments& arguments,
                      const std::vector<std::string>& more_formats) {
-  std::vector<std::string> formats{"auto", "common", "combined", "vhost_combined", "haproxy", "csv",
+  std::vector<std::string> formats{"auto", "common", "combined", "vhost_combined", "haproxy",
+                                   "alb",  "elb",    "envoy",    "istio",          "csv",
                                    "tsv",  "json",   "w3c"};
   formats.insert(formats.end(), more_formats.begin(), more_formats.end());
-  command.add_option("--format", arguments.format, "What the logs are")
+  command.add_option("--format", arguments.format, "The format of the logs")
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
+  command
+      .add_option("--log-format", arguments.log_format,
+                  "The layout of a line, as in NGINX's log_format: "
+                  "'$remote_addr [$time_local] \"$request\" $status'")
+      ->type_name("TEXT")
+      ->excludes("--format");
+  command
+      .add_option("--time", arguments.time,
+                  "The column with the time of a request; its unit, if it is a number: "
+                  "s, ms, us or ns (ts:ms, or :ms alone)")
+      ->type_name("COLUMN[:UNIT]");
   command
       .add_option("--map", arguments.maps,
                   "Where an attribute comes from: user_id=column (again for more)")
@@ -33,12 +45,16 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
                   "The names of a CSV's columns, if it has no header")
       ->type_name("A,B,C");
   command
-      .add_option("--time-zone", arguments.zone, "Of stamps that name none, as in Europe/Berlin")
+      .add_option("--time-zone", arguments.zone,
+                  "Time zone of timestamps that name none, e.g. Europe/Berlin")
       ->capture_default_str();
   command
       .add_option("--reorder", arguments.reorder,
-                  "How far out of order lines may be and still be put right, at most 1h")
+                  "Put lines in order that are out of order by up to this much, at most 1h")
       ->capture_default_str();
+  command.add_flag("--sort", arguments.sort,
+                   "Sort each log as a whole before it is judged (files that need it are sorted "
+                   "anyway)");
   command
       .add_option("logs", arguments.logs,
                   "The logs, plain or .gz, merged by time; - is standard input")
@@ -67,10 +83,63 @@ std::optional<Duration> DurationOf(const std::string& text) {
   return Duration(number * found->second);
 }
 
+namespace {
+
+// "ts", "ts:ms", ":ms".
+logs::TimeColumn TimeColumnOf(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, Duration>, 4> kUnits{
+      {{"s", std::chrono::seconds(1)},
+       {"ms", std::chrono::milliseconds(1)},
+       {"us", std::chrono::microseconds(1)},
+       {"ns", std::chrono::nanoseconds(1)}}};
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string::npos) {
+    for (const auto& [name, unit] : kUnits) {
+      if (text.substr(colon + 1) == name) {
+        return {.name = text.substr(0, colon), .unit = unit};
+      }
+    }
+  }
+  return {.name = text};
+}
+
+// --time, or --map time=COLUMN, which says the same. False, with a complaint, if they differ.
+bool ReadTime(const LogArguments& arguments, logs::LogOptions& options) {
+  options.time = TimeColumnOf(arguments.time);
+  for (const std::string& map : arguments.maps) {
+    if (!map.starts_with("time=")) {
+      continue;
+    }
+    const logs::TimeColumn mapped = TimeColumnOf(map.substr(5));
+    if (!options.time.name.empty() && options.time.name != mapped.name) {
+      std::fprintf(stderr, "sluice: --map %s: --time names another column\n", map.c_str());
+      return false;
+    }
+    options.time.name = mapped.name;
+    options.time.unit = options.time.unit ? options.time.unit : mapped.unit;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<logs::LogOptions> LogOptionsOf(const LogArguments& arguments) {
   logs::LogOptions options;
   options.format = logs::FormatNamed(arguments.format);
   options.zone = arguments.zone;
+  options.sort = arguments.sort;
+  if (!ReadTime(arguments, options)) {
+    return std::nullopt;
+  }
+  if (!arguments.log_format.empty()) {
+    auto pattern = logs::LogPattern::Parse(arguments.log_format);
+    if (!pattern) {
+      std::fprintf(stderr, "sluice: --log-format: %s\n", pattern.error().message.c_str());
+      return std::nullopt;
+    }
+    options.pattern = std::move(*pattern);
+    options.format = logs::Format::kPattern;
+  }
   const auto reorder = DurationOf(arguments.reorder);
   if (!reorder || *reorder > logs::TimeOrder::kLongestHorizon) {
     std::fprintf(stderr, "sluice: --reorder %s: write a length of time up to 1h, as in 2m\n",
@@ -96,7 +165,9 @@ std::optional<logs::AttributePlan> AttributePlanOf(const LogArguments& arguments
                    word.c_str());
       return std::nullopt;
     }
-    sources.insert_or_assign(word.substr(0, equals), word.substr(equals + 1));
+    if (word.substr(0, equals) != "time") {  // The time is no attribute: see LogOptionsOf().
+      sources.insert_or_assign(word.substr(0, equals), word.substr(equals + 1));
+    }
   }
   return logs::AttributePlan(attributes, sources, arguments.cost);
 }

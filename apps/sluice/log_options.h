@@ -18,7 +18,10 @@ struct LogArguments {
   std::string format = "auto";
   std::vector<std::string> maps;  // attribute=column
   std::string cost;
-  std::string columns;  // a,b,c
+  std::string columns;     // a,b,c
+  std::string time;        // column[:unit]
+  std::string log_format;  // $remote_addr [$time_local] ...
+  bool sort = false;
   std::string zone = "UTC";
   std::string reorder = "2m";
   std::vector<std::string> logs;

@@ -10,10 +10,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "log_options.h"
 #include "logs/log_merge.h"
+#include "ordered_logs.h"
 #include "progress_bar.h"
 #include "replay/events.h"
 #include "replay/log_replay.h"
@@ -89,28 +91,29 @@ int ReplayLogs(const ReplayOptions& options) {
   if (!log_options || !plan) {
     return kExitError;
   }
-  auto logs = logs::LogMerge::Open(options.logs.logs, *log_options, *plan);
-  if (!logs) {
-    return Fail(logs.error().Text());
-  }
-
   std::string decisions;
   replay::LogReplayOptions run{.compare = options.compare, .top = options.top};
   run.keys = options.keys == 0 ? run.keys : options.keys;
+  run.today = base::SystemClock().Read().wall;
   run.decisions = options.decisions ? &decisions : nullptr;
-  replay::LogReplay replay(run, rules, *plan);
+  replay::ReplayReport report;
   bool written = true;
-  {
-    ProgressBar progress(*logs);
-    const auto ran = replay.Run(*logs, [&] {
-      written = Print(decisions) && written;
-      progress.Show();
-    });
-    if (!ran) {
-      return Fail(ran.error().Text());
-    }
+  const auto done =
+      ReadInOrder(options.logs, *log_options, *plan, options.decisions, [&](logs::LogMerge& logs) {
+        replay::LogReplay replay(run, rules, *plan);
+        ProgressBar progress(logs);
+        Result<void> ran = replay.Run(logs, [&] {
+          written = Print(decisions) && written;
+          progress.Show();
+        });
+        if (ran) {
+          report = replay.Report(logs);
+        }
+        return ran;
+      });
+  if (!done) {
+    return Fail(done.error().Text());
   }
-  const replay::ReplayReport report = replay.Report(*logs);
   std::string text =
       options.json ? replay::ReportJson(report) : replay::ReportText(report, Columns());
   if (options.decisions) {
@@ -138,9 +141,13 @@ void AddReplay(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "replay", "What rules would have done to the traffic of request logs, under the logs' clock");
   command->footer(
-      "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, CSV, TSV, JSON\n"
-      "lines, W3C; the format is found out. Attributes: ip, client, method, path, endpoint, host,\n"
-      "status, user_agent, user, and every column by its name.\n"
+      "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, AWS ALB and ELB,\n"
+      "Envoy and Istio text, CSV, TSV, JSON lines, W3C (IIS, CloudFront), and what --log-format\n"
+      "describes; plain, or within the output of Docker, Compose, Kubernetes or syslog. The "
+      "format\n"
+      "is found out. Attributes: ip, client, method, path, endpoint, host, status, user_agent, "
+      "user,\n"
+      "and every column by its name.\n"
       "--format events: one JSON object a line in, one line per check or peek out "
       "(docs/replay.md).\n"
       "Exit codes: 0 done, 1 the rules do not load, 2 error.\n"

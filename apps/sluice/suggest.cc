@@ -5,11 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "command_line.h"
 #include "core/key.h"
 #include "exit_code.h"
 #include "log_options.h"
 #include "logs/log_merge.h"
+#include "ordered_logs.h"
 #include "progress_bar.h"
 #include "replay/report_text.h"
 #include "replay/suggestion.h"
@@ -61,21 +63,26 @@ int Suggest(const SuggestOptions& options) {
   if (!log_options || !plan) {
     return kExitError;
   }
-  auto logs = logs::LogMerge::Open(options.logs.logs, *log_options, *plan);
-  if (!logs) {
-    return Fail(logs.error().Text());
+  const WallInstant today = base::SystemClock().Read().wall;
+  std::vector<replay::Suggestion> suggestions;
+  replay::ReplayReport report;
+  const auto done = ReadInOrder(options.logs, *log_options, *plan, /*final=*/false,
+                                [&](logs::LogMerge& logs) -> Result<void> {
+                                  replay::SuggestionReader reader(*plan, windows);
+                                  ProgressBar progress(logs);
+                                  reader.Run(logs, [&progress] { progress.Show(); });
+                                  suggestions = reader.Suggestions(options.top);
+                                  report = reader.Logs(logs, today);
+                                  return {};
+                                });
+  if (!done) {
+    return Fail(done.error().Text());
   }
-  replay::SuggestionReader reader(*plan, windows);
-  {
-    ProgressBar progress(*logs);
-    reader.Run(*logs, [&progress] { progress.Show(); });
-  }
-  const auto suggestions = reader.Suggestions(options.top);
   std::string text;
   if (options.json) {
-    text = replay::SuggestionsJson(suggestions, key);
+    text = replay::SuggestionsJson(suggestions, key, report);
   } else {
-    text = replay::LogsText(reader.Logs(*logs));
+    text = replay::LogsText(report);
     for (const replay::Suggestion& suggestion : suggestions) {
       text += replay::SuggestionText(suggestion, key, options.logs.cost);
     }

@@ -1,11 +1,13 @@
-// Any bytes as the beginning of a log, and as its lines in each format. Whatever is read lies
-// within the years that a table can count in, and a parser that met garbage reads the next log
-// like a fresh one.
+// Any bytes as the beginning of a log, as its lines in each format, bare and wrapped, and as the
+// description of a format. Whatever is read lies within the years that a table can count in, and a
+// parser that met garbage reads the next log like a fresh one.
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "logs/format_detection.h"
@@ -17,9 +19,9 @@ namespace {
 
 using sluice::logs::LineKind;
 
-void ReadAs(sluice::logs::Format format, std::string_view text,
+void ReadAs(const sluice::logs::LogReading& reading, std::string_view text,
             const sluice::logs::ParserOptions& options) {
-  const auto parser = MakeParser(format, text, options);
+  const auto parser = MakeParser(reading, text, options);
   sluice::logs::LogRecord record;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t end = rest.find('\n');
@@ -51,11 +53,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static sluice::logs::StampReader stamps = *sluice::logs::StampReader::In("Europe/Berlin");
   static sluice::logs::StampReader utc = *sluice::logs::StampReader::In("UTC");
   static const std::vector<std::string> wanted{"a", "request.a", "column_3"};
-  const sluice::logs::ParserOptions options{
-      .stamps = &stamps, .utc = &utc, .wanted = &wanted, .column_names = {}};
-  for (int i = 0; i < sluice::logs::kFormatCount; ++i) {
-    ReadAs(static_cast<sluice::logs::Format>(i), text, options);
+  sluice::logs::ParserOptions options{.stamps = &stamps, .utc = &utc, .wanted = &wanted};
+  // The first line as a format, which the others are in.
+  const std::string_view first_line = text.substr(0, text.find('\n'));
+  if (auto pattern = sluice::logs::LogPattern::Parse(first_line)) {
+    options.pattern = std::move(*pattern);
   }
+  for (int i = 0; i < sluice::logs::kFormatCount; ++i) {
+    ReadAs({.format = static_cast<sluice::logs::Format>(i)}, text, options);
+  }
+  for (int i = 0; i < sluice::logs::kWrappingCount; ++i) {
+    const auto wrapping = static_cast<sluice::logs::Wrapping>(i);
+    for (const auto format : {sluice::logs::Format::kClf, sluice::logs::Format::kJson}) {
+      ReadAs({.format = format, .wrappings = {wrapping}}, text, options);
+    }
+  }
+  options.time = {.name = "a", .unit = std::chrono::milliseconds(1)};
+  ReadAs({.format = sluice::logs::Format::kCsv}, text, options);
   static_cast<void>(DetectFormat(text, options).has_value());
+  options.time = {};
+  static_cast<void>(DetectFormat(text, options).has_value());
+  static_cast<void>(sluice::logs::ForeignEncoding(text));
   return 0;
 }

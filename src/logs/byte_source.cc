@@ -25,8 +25,8 @@ constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 // A file descriptor, with its first bytes to look at.
 class PlainSource final : public ByteSource {
  public:
-  PlainSource(std::string path, int fd, std::uint64_t size)
-      : path_(std::move(path)), fd_(fd), size_(size) {}
+  PlainSource(std::string path, int fd, bool is_file, std::uint64_t size)
+      : path_(std::move(path)), fd_(fd), is_file_(is_file), size_(size) {}
   ~PlainSource() override {
     if (fd_ > STDIN_FILENO) {
       ::close(fd_);
@@ -59,6 +59,7 @@ class PlainSource final : public ByteSource {
     }
     return ReadFile(room);
   }
+  [[nodiscard]] bool is_file() const override { return is_file_; }
   [[nodiscard]] std::uint64_t position() const override { return position_; }
   [[nodiscard]] std::uint64_t size() const override { return size_; }
 
@@ -78,6 +79,7 @@ class PlainSource final : public ByteSource {
 
   std::string path_;
   int fd_;
+  bool is_file_;
   std::uint64_t size_;
   std::uint64_t position_ = 0;
   std::array<char, 6> head_{};
@@ -146,6 +148,7 @@ class GzipSource final : public ByteSource {
     }
     return room.size() - stream_.avail_out;
   }
+  [[nodiscard]] bool is_file() const override { return packed_->is_file(); }
   [[nodiscard]] std::uint64_t position() const override { return packed_->position(); }
   [[nodiscard]] std::uint64_t size() const override { return packed_->size(); }
 
@@ -182,6 +185,7 @@ constexpr std::array<Packing, 3> kForeign{{{"\x28\xB5\x2F\xFD", "zstd", "zstdcat
 
 Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
   int fd = STDIN_FILENO;
+  bool is_file = false;
   std::uint64_t size = 0;
   if (path != "-") {
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -189,9 +193,10 @@ Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
     if (fd < 0 || ::fstat(fd, &about) != 0) {
       return FileFault(path, "cannot be opened: " + std::generic_category().message(errno));
     }
-    size = S_ISREG(about.st_mode) ? static_cast<std::uint64_t>(about.st_size) : 0;
+    is_file = S_ISREG(about.st_mode);
+    size = is_file ? static_cast<std::uint64_t>(about.st_size) : 0;
   }
-  auto plain = std::make_unique<PlainSource>(path, fd, size);
+  auto plain = std::make_unique<PlainSource>(path, fd, is_file, size);
   const auto head = plain->Head();
   if (!head) {
     return tl::unexpected(head.error());

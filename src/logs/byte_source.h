@@ -23,6 +23,9 @@ class ByteSource {
   // gzip stream is damaged or cut off; what came before is good.
   [[nodiscard]] virtual Result<std::size_t> Read(std::span<char> room) = 0;
 
+  // Whether it is a file, which gives the same bytes when it is opened again.
+  [[nodiscard]] virtual bool is_file() const = 0;
+
   // How far it has been read, and how much there is, in bytes of the file; 0: nobody knows.
   [[nodiscard]] virtual std::uint64_t position() const = 0;
   [[nodiscard]] virtual std::uint64_t size() const = 0;

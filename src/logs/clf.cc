@@ -1,6 +1,9 @@
 #include "logs/clf.h"
 
+#include <algorithm>
+
 #include "logs/request_line.h"
+#include "wire/ascii.h"
 
 namespace sluice::logs {
 
@@ -42,6 +45,47 @@ bool TakeQuoted(std::string_view& rest, std::string_view& text) {
   return true;
 }
 
+// "client ident user", as it stands before the time. Nobody runs identd any more, so the second
+// word is a dash; that tells a client from whatever a log shipper put before it.
+bool IsWho(std::string_view who) {
+  const std::size_t first = who.find(' ');
+  if (first == who.npos) {
+    LogRecord alone;
+    SetClient(alone, who);
+    return alone.Get(Field::kIp).data() != nullptr;
+  }
+  const std::string_view rest = who.substr(first + 1);
+  const std::string_view ident = rest.substr(0, rest.find(' '));
+  const std::string_view user = rest.substr(std::min(ident.size() + 1, rest.size()));
+  if (ident == "-") {
+    return user.find(" - ") == user.npos && !user.ends_with(" -");
+  }
+  LogRecord client;
+  SetClient(client, who.substr(0, first));
+  // Some server asked identd: the client must be an address, and the user a word.
+  return client.Get(Field::kIp).data() != nullptr && !user.empty() && user.find(' ') == user.npos;
+}
+
+// "example.com:443", "example.com", "[2001:db8::1]:80".
+bool IsHost(std::string_view host) {
+  const std::size_t end = host.starts_with('[') ? host.find(']') : host.find(':');
+  std::string_view port = end == host.npos ? std::string_view() : host.substr(end);
+  if (host.starts_with('[') && !port.empty()) {
+    port.remove_prefix(1);
+  }
+  const std::string_view name = host.substr(0, host.size() - port.size());
+  const auto is_name = [](char c) {
+    const char lower = wire::ToLower(c);
+    return wire::IsDigit(c) || (lower >= 'a' && lower <= 'z') || c == '.' || c == '-' || c == '_';
+  };
+  const bool bracketed =
+      name.size() > 2 && name.front() == '[' && name.back() == ']' &&
+      name.substr(1, name.size() - 2).find_first_not_of("0123456789abcdefABCDEF:.") == name.npos;
+  return !name.empty() && (bracketed || std::ranges::all_of(name, is_name)) &&
+         (port.empty() || (port.size() > 1 && port.size() < 7 && port.front() == ':' &&
+                           std::ranges::all_of(port.substr(1), wire::IsDigit)));
+}
+
 void SetUnlessDash(LogRecord& record, Field field, std::string_view value) {
   if (value != "-" && !value.empty()) {
     record.Set(field, value);
@@ -70,15 +114,21 @@ LineKind ClfParser::Parse(std::string_view line, LogRecord& record) {
 
   if (vhost_) {
     const std::string_view host = TakeWord(who);
+    if (!IsHost(host)) {
+      return Bad("no virtual host before the client");
+    }
     record.Set(Field::kHost, WithoutPort(host));
     if (const std::size_t colon = host.rfind(':'); colon != host.npos) {
       record.Set(Field::kPort, host.substr(colon + 1));
     }
   }
-  const std::string_view client = TakeWord(who);
-  if (client.empty()) {
+  if (who.empty()) {
     return Bad("no client");
   }
+  if (!IsWho(who)) {
+    return Bad("what stands before the time is not: client - user");
+  }
+  const std::string_view client = TakeWord(who);
   SetClient(record, client);
   TakeWord(who);  // identd's guess, which nobody runs any more.
   SetUnlessDash(record, Field::kUser, who);

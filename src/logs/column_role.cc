@@ -28,7 +28,8 @@ constexpr ColumnRole As(ColumnKind kind, std::uint8_t rank = 0) {
 
 // Drawn from what these write: NGINX's variables, Caddy ("request.client_ip"), Traefik
 // ("ClientHost"), Envoy ("start_time", "downstream_remote_address"), AWS load balancers
-// ("client:port", "elb_status_code"), Google's ("httpRequest.remoteIp"), W3C ("cs-uri-stem").
+// ("client:port", "elb_status_code"), Google's ("httpRequest.remoteIp"), W3C ("cs-uri-stem"),
+// Cloudflare's Logpush ("EdgeStartTimestamp").
 constexpr Known kKnown[] = {
     {"timestamp", Time()},
     {"time", Time()},
@@ -43,10 +44,12 @@ constexpr Known kKnown[] = {
     {"eventtime", Time(1)},
     {"requesttimestamp", Time(1)},
     {"requestcreationtime", Time(1)},
+    {"edgestarttimestamp", Time()},
     {"logtime", Time(2)},
     {"epoch", Time(2)},
     {"createdat", Time(3)},
     {"receivetimestamp", Time(3)},
+    {"edgeendtimestamp", Time(3)},
     {"date", As(ColumnKind::kDate)},
 
     {"ip", Of(Field::kIp)},
@@ -64,6 +67,9 @@ constexpr Known kKnown[] = {
     {"remoteaddr", Of(Field::kIp, 2)},
     {"remoteaddress", Of(Field::kIp, 2)},
     {"remotehost", Of(Field::kIp, 2)},
+    {"realipremoteaddr", Of(Field::kIp, 3)},
+    {"cfconnectingip", Of(Field::kIp, 1)},
+    {"httpcfconnectingip", Of(Field::kIp, 1)},
     {"requestremoteip", Of(Field::kIp, 2)},
     {"requestremoteaddr", Of(Field::kIp, 2)},
     {"httprequestremoteip", Of(Field::kIp, 2)},
@@ -78,6 +84,7 @@ constexpr Known kKnown[] = {
     {"requestmethod", Of(Field::kMethod)},
     {"csmethod", Of(Field::kMethod)},
     {"httprequestrequestmethod", Of(Field::kMethod)},
+    {"clientrequestmethod", Of(Field::kMethod)},
     {"verb", Of(Field::kMethod, 1)},
 
     {"request", As(ColumnKind::kRequestLine)},
@@ -85,6 +92,8 @@ constexpr Known kKnown[] = {
 
     {"xenvoyoriginalpath", As(ColumnKind::kTarget)},
     {"requesturi", As(ColumnKind::kTarget, 1)},
+    {"clientrequesturi", As(ColumnKind::kTarget, 1)},
+    {"clientrequestpath", As(ColumnKind::kTarget, 2)},
     {"requesturl", As(ColumnKind::kTarget, 1)},
     {"requestpath", As(ColumnKind::kTarget, 1)},
     {"httprequestrequesturl", As(ColumnKind::kTarget, 1)},
@@ -96,18 +105,24 @@ constexpr Known kKnown[] = {
     {"csuriquery", As(ColumnKind::kQuery)},
     {"query", As(ColumnKind::kQuery)},
     {"querystring", As(ColumnKind::kQuery)},
+    {"args", As(ColumnKind::kQuery)},
     {"endpoint", Of(Field::kEndpoint)},
 
     {"protocol", Of(Field::kProtocol)},
     {"requestproto", Of(Field::kProtocol)},
     {"requestprotocol", Of(Field::kProtocol)},
     {"csversion", Of(Field::kProtocol)},
+    {"csprotocolversion", Of(Field::kProtocol)},
+    {"serverprotocol", Of(Field::kProtocol)},
+    {"clientrequestprotocol", Of(Field::kProtocol)},
     {"proto", Of(Field::kProtocol, 1)},
     {"httpversion", Of(Field::kProtocol, 1)},
 
     {"host", Of(Field::kHost)},
     {"httphost", Of(Field::kHost)},
-    {"cshost", Of(Field::kHost)},
+    {"xhostheader", Of(Field::kHost)},  // CloudFront: the viewer's; cs(Host) is its own name.
+    {"cshost", Of(Field::kHost, 1)},
+    {"clientrequesthost", Of(Field::kHost)},
     {"requesthost", Of(Field::kHost)},
     {"authority", Of(Field::kHost)},
     {"vhost", Of(Field::kHost)},
@@ -125,6 +140,7 @@ constexpr Known kKnown[] = {
     {"responsecode", Of(Field::kStatus)},
     {"downstreamstatus", Of(Field::kStatus)},
     {"elbstatuscode", Of(Field::kStatus)},
+    {"edgeresponsestatus", Of(Field::kStatus)},
     {"httpstatus", Of(Field::kStatus)},
     {"httprequeststatus", Of(Field::kStatus)},
     {"responsestatus", Of(Field::kStatus, 1)},
@@ -132,6 +148,7 @@ constexpr Known kKnown[] = {
     {"bytes", Of(Field::kBytes)},
     {"bodybytessent", Of(Field::kBytes)},
     {"scbytes", Of(Field::kBytes)},
+    {"edgeresponsebytes", Of(Field::kBytes)},
     {"sentbytes", Of(Field::kBytes)},
     {"bytessent", Of(Field::kBytes, 1)},
     {"downstreamcontentsize", Of(Field::kBytes, 1)},
@@ -141,12 +158,14 @@ constexpr Known kKnown[] = {
     {"referrer", Of(Field::kReferer)},
     {"httpreferer", Of(Field::kReferer)},
     {"csreferer", Of(Field::kReferer)},
+    {"clientrequestreferer", Of(Field::kReferer)},
     {"requestreferer", Of(Field::kReferer)},
     {"requestheadersreferer", Of(Field::kReferer)},
 
     {"useragent", Of(Field::kUserAgent)},
     {"httpuseragent", Of(Field::kUserAgent)},
     {"csuseragent", Of(Field::kUserAgent)},
+    {"clientrequestuseragent", Of(Field::kUserAgent)},
     {"requestuseragent", Of(Field::kUserAgent)},
     {"requestheadersuseragent", Of(Field::kUserAgent)},
     {"httprequestuseragent", Of(Field::kUserAgent)},
@@ -190,8 +209,8 @@ ColumnRole RoleOf(std::string_view name) {
       letters[size++] = lower;
     }
   }
-  if (name == "client:port" || name == "client_port:ip") {
-    return Of(Field::kIp, 1);  // And not `client_port`.
+  if (name == "client:port" || name == "client_port:ip") {  // And not `client_port`.
+    return {.kind = ColumnKind::kAddressPort, .field = Field::kIp, .rank = 1};
   }
   const std::string_view normal(letters.data(), size);
   const auto* const found = std::ranges::find(kKnown, normal, &Known::name);
@@ -200,8 +219,16 @@ ColumnRole RoleOf(std::string_view name) {
 
 RowReader::Column RowReader::ColumnNamed(std::string_view name) const {
   Column column{.role = RoleOf(name)};
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    if (wanted_[i] == name) {
+  if (!options_.time.name.empty()) {
+    if (name == options_.time.name) {
+      column.role = Time();
+    } else if (column.role.kind == ColumnKind::kTime) {
+      column.role = {};
+    }
+  }
+  const std::vector<std::string>& wanted = *options_.wanted;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == name) {
       column.wanted = static_cast<int>(i);
     }
   }
@@ -209,7 +236,7 @@ RowReader::Column RowReader::ColumnNamed(std::string_view name) const {
 }
 
 void RowReader::Begin(LogRecord& record) {
-  record.Clear(wanted_.size());
+  record.Clear(options_.wanted->size());
   time_ = date_ = request_line_ = target_ = query_ = {};
   field_ranks_.fill(255);
 }
@@ -241,6 +268,7 @@ void RowReader::Set(LogRecord& record, const Column& column, std::string_view va
       query_.Offer(value, role.rank);
       return;
     case ColumnKind::kField:
+    case ColumnKind::kAddressPort:
       break;
   }
   std::uint8_t& rank = field_ranks_[static_cast<std::size_t>(role.field)];
@@ -248,7 +276,9 @@ void RowReader::Set(LogRecord& record, const Column& column, std::string_view va
     return;
   }
   rank = role.rank;
-  if (role.field == Field::kIp) {
+  if (role.kind == ColumnKind::kAddressPort) {
+    SetClient(record, WithoutLastPort(value));
+  } else if (role.field == Field::kIp) {
     SetClient(record, value);
   } else if (role.field == Field::kHost) {
     record.Set(role.field, WithoutPort(value));
@@ -259,19 +289,28 @@ void RowReader::Set(LogRecord& record, const Column& column, std::string_view va
   }
 }
 
-std::string_view RowReader::End(LogRecord& record) {
-  std::optional<WallInstant> at;
+std::optional<WallInstant> RowReader::ReadTime() const {
   if (date_.value.data() != nullptr && time_.value.size() > 2 && time_.value[2] == ':') {
-    at = stamps_.DateAndTime(date_.value, time_.value);
-  } else if (time_.value.data() != nullptr || date_.value.data() != nullptr) {
-    at = stamps_.Any(time_.value.data() != nullptr ? time_.value : date_.value);
-  } else {
-    return "no time";
+    return options_.stamps->DateAndTime(date_.value, time_.value);
   }
+  const std::string_view text = time_.value.data() != nullptr ? time_.value : date_.value;
+  return options_.time.unit ? StampReader::Epoch(text, *options_.time.unit)
+                            : options_.stamps->Any(text);
+}
+
+std::string_view RowReader::End(LogRecord& record) {
+  if (time_.value.data() == nullptr && date_.value.data() == nullptr) {
+    return options_.time.name.empty() ? "no time" : "it lacks the column that --time names";
+  }
+  const std::optional<WallInstant> at = ReadTime();
   if (!at) {
     return "the time cannot be read";
   }
   record.at = *at;
+  if (record.Get(Field::kClient).data() == nullptr &&
+      record.Get(Field::kForwardedFor).data() != nullptr) {
+    SetClient(record, record.Get(Field::kForwardedFor));  // All that Envoy's text format has.
+  }
   const std::string_view endpoint = record.Get(Field::kEndpoint);  // A column of that name.
   if (request_line_.value.data() != nullptr) {
     const std::string_view method = record.Get(Field::kMethod);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "logs/log_record.h"
@@ -16,6 +18,7 @@ enum class ColumnKind : std::uint8_t {
   kTime,         // A whole stamp, of any kind; with a kDate beside it perhaps the time of day.
   kDate,         // 2025-12-17, or a whole stamp.
   kField,        // `field`.
+  kAddressPort,  // An address with its port, even where the address has colons.
   kRequestLine,  // GET /a HTTP/1.1
   kTarget,       // /a?b
   kQuery,        // b
@@ -33,14 +36,26 @@ struct ColumnRole {
 // request>headers>X-Forwarded-For are remoteaddr and requestheadersxforwardedfor.
 [[nodiscard]] ColumnRole RoleOf(std::string_view name);
 
+// The column that says when a request came, where the caller names it. `name` "": the one that is
+// known by its name. `unit`: what its numbers count since 1970; nullopt: their size tells.
+struct TimeColumn {
+  std::string name{};
+  std::optional<Duration> unit{};
+};
+
+// What the columns of a log are read by. What it points to outlives whoever reads by it.
+struct ColumnOptions {
+  StampReader* stamps = nullptr;
+  // Names of columns whose values go to LogRecord::columns, as they are; compared to the letter.
+  const std::vector<std::string>* wanted = nullptr;
+  TimeColumn time{};
+};
+
 // Collects the columns of one line into a record: which of them is the time, which the
 // client, whatever their order. Reused from line to line. One thread.
 class RowReader {
  public:
-  // `wanted` are names of columns whose values go to LogRecord::columns, as they are; names are
-  // compared to the letter. Both outlive the reader.
-  RowReader(StampReader& stamps, const std::vector<std::string>& wanted)
-      : stamps_(stamps), wanted_(wanted) {}
+  explicit RowReader(ColumnOptions options) : options_(std::move(options)) {}
 
   // What a column called `name` is for.
   struct Column {
@@ -69,8 +84,9 @@ class RowReader {
     }
   };
 
-  StampReader& stamps_;
-  const std::vector<std::string>& wanted_;
+  [[nodiscard]] std::optional<WallInstant> ReadTime() const;
+
+  ColumnOptions options_;
   Best time_;
   Best date_;
   Best request_line_;

@@ -10,10 +10,6 @@ namespace sluice::logs {
 
 namespace {
 
-std::string_view WithoutMark(std::string_view line) {
-  return line.starts_with("\xEF\xBB\xBF") ? line.substr(3) : line;
-}
-
 bool IsCommonMethod(std::string_view text) {
   constexpr std::array<std::string_view, 9> kMethods{
       "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE"};
@@ -22,9 +18,9 @@ bool IsCommonMethod(std::string_view text) {
 
 }  // namespace
 
-DelimitedParser::DelimitedParser(StampReader& stamps, const std::vector<std::string>& wanted,
-                                 char delimiter, const std::vector<std::string>& names)
-    : stamps_(stamps), row_(stamps, wanted), delimiter_(delimiter) {
+DelimitedParser::DelimitedParser(const ColumnOptions& columns, char delimiter,
+                                 const std::vector<std::string>& names)
+    : stamps_(*columns.stamps), row_(columns), delimiter_(delimiter) {
   NameColumns({names.begin(), names.end()});
 }
 
@@ -131,9 +127,6 @@ void DelimitedParser::GuessColumns() {
 }
 
 LineKind DelimitedParser::Parse(std::string_view line, LogRecord& record) {
-  if (columns_.empty()) {
-    line = WithoutMark(line);
-  }
   if (line.empty()) {
     return LineKind::kOther;
   }

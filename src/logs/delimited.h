@@ -10,7 +10,6 @@
 
 #include "logs/column_role.h"
 #include "logs/line_parser.h"
-#include "logs/stamp.h"
 
 namespace sluice::logs {
 
@@ -22,9 +21,8 @@ namespace sluice::logs {
 // line (the time, an address, a method, a path) is.
 class DelimitedParser final : public LineParser {
  public:
-  // `names`: of the columns; empty: the first line has them. `stamps` and `wanted` (the columns
-  // asked for by name) outlive the parser.
-  DelimitedParser(StampReader& stamps, const std::vector<std::string>& wanted, char delimiter,
+  // `names`: of the columns; empty: the first line has them.
+  DelimitedParser(const ColumnOptions& columns, char delimiter,
                   const std::vector<std::string>& names);
 
   LineKind Parse(std::string_view line, LogRecord& record) override;

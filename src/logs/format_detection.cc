@@ -9,12 +9,14 @@
 #include "logs/haproxy.h"
 #include "logs/json_lines.h"
 #include "logs/w3c.h"
+#include "logs/wrapped_parser.h"
 
 namespace sluice::logs {
 
 namespace {
 
 constexpr int kLinesTried = 100;
+constexpr std::size_t kMostWrappings = 3;  // Compose, its stamps, syslog.
 
 std::string_view TakeLine(std::string_view& head) {
   const std::size_t end = head.find('\n');
@@ -26,15 +28,58 @@ std::string_view TakeLine(std::string_view& head) {
   return line;
 }
 
-// How much of the first lines is understood, read as `format`: a point for each request, and one
-// for each of what tells where it came from and to; a bad line costs what a request with a client
-// gains. So of two formats that both can read a log, the one that finds more in it is taken.
+// A parser for what is in the wrappings, of a log that begins with `head`.
+std::unique_ptr<LineParser> MakeInnerParser(Format format, std::string_view head,
+                                            const ParserOptions& options) {
+  const ColumnOptions columns{
+      .stamps = options.stamps, .wanted = options.wanted, .time = options.time};
+  const auto pattern = [&columns](PatternParser::Layout layout) {
+    return std::make_unique<PatternParser>(columns, std::move(layout));
+  };
+  switch (format) {
+    case Format::kClf:
+      return std::make_unique<ClfParser>(*options.stamps, /*vhost=*/false);
+    case Format::kVhostClf:
+      return std::make_unique<ClfParser>(*options.stamps, /*vhost=*/true);
+    case Format::kHaproxy:
+      return std::make_unique<HaproxyParser>(*options.stamps);
+    case Format::kAlb:
+      return pattern(AlbLayout());
+    case Format::kClassicElb:
+      return pattern(ClassicElbLayout());
+    case Format::kEnvoy:
+      return pattern(EnvoyLayout());
+    case Format::kIstio:
+      return pattern(IstioLayout());
+    case Format::kPattern:
+      return pattern({.pattern = options.pattern.value_or(LogPattern{})});
+    case Format::kJson:
+      return std::make_unique<JsonLinesParser>(columns);
+    case Format::kW3c:
+      return std::make_unique<W3cParser>(
+          ColumnOptions{.stamps = options.utc, .wanted = options.wanted, .time = options.time});
+    case Format::kCsv:
+    case Format::kTsv:
+      break;
+  }
+  char delimiter = '\t';
+  if (format == Format::kCsv) {
+    std::string_view line = head;
+    delimiter = DelimitedParser::DelimiterOf(TakeLine(line)).value_or(',');
+    delimiter = delimiter == '\t' ? ',' : delimiter;
+  }
+  return std::make_unique<DelimitedParser>(columns, delimiter, options.column_names);
+}
+
+// How much of the first lines is understood: a point for each request, and one for each of what
+// tells where it came from and to; a bad line costs what a request with a client gains. So of two
+// ways that both can read a log, the one that finds more in it is taken.
 struct Score {
   int good = 0;
   int bad = 0;
 };
 Score ScoreOf(Format format, std::string_view head, const ParserOptions& options) {
-  const auto parser = MakeParser(format, head, options);
+  const auto parser = MakeInnerParser(format, head, options);
   LogRecord record;
   Score score;
   for (int i = 0; i < kLinesTried && !head.empty(); ++i) {
@@ -55,80 +100,195 @@ Score ScoreOf(Format format, std::string_view head, const ParserOptions& options
   return score;
 }
 
+// The first lines without one more wrapping. nullopt if less than half of them have it.
+struct Unwrapped {
+  std::string head;
+  int others = 0;  // Lines without it.
+};
+std::optional<Unwrapped> Unwrap(Wrapping wrapping, std::string_view head) {
+  Unwrapper unwrapper(wrapping);
+  Unwrapped unwrapped;
+  int wrapped = 0;
+  for (int i = 0; i < kLinesTried && !head.empty(); ++i) {
+    const std::string_view line = TakeLine(head);
+    std::string_view content;
+    const Unwrapper::Outcome outcome =
+        line.empty() ? Unwrapper::Outcome::kPiece : unwrapper.Unwrap(line, content);
+    if (outcome == Unwrapper::Outcome::kOther) {
+      ++unwrapped.others;
+      continue;
+    }
+    ++wrapped;
+    if (outcome == Unwrapper::Outcome::kLine) {
+      unwrapped.head.append(content);
+      unwrapped.head += '\n';
+    }
+  }
+  return wrapped != 0 && wrapped >= unwrapped.others ? std::optional(std::move(unwrapped))
+                                                     : std::nullopt;
+}
+
+// Tries all formats in all wrappings that the log may have.
+class Search {
+ public:
+  Search(const ParserOptions& options, std::optional<Format> said)
+      : options_(options), said_(said) {}
+
+  void Try(std::string_view head, const std::vector<Wrapping>& wrappings, int others) {
+    for (int i = 0; i < kFormatCount; ++i) {
+      const auto format = static_cast<Format>(i);
+      if (said_ ? format != *said_ : format == Format::kPattern) {
+        continue;
+      }
+      Score score = ScoreOf(format, head, options_);
+      score.bad += 2 * others;
+      // Of a JSON line in a JSON line both read as well where they name no client: the inner one
+      // is the request's.
+      const bool inner = !wrappings.empty() && wrappings.back() == Wrapping::kJsonText;
+      if (score.good >= score.bad &&
+          (score.good > best_.good || (inner && score.good != 0 && score.good == best_.good &&
+                                       found_.wrappings.size() < wrappings.size()))) {
+        best_ = score;
+        found_ = {.format = format, .wrappings = wrappings};
+      }
+    }
+    if (wrappings.size() == kMostWrappings) {
+      return;
+    }
+    for (int i = 0; i < kWrappingCount; ++i) {
+      const auto wrapping = static_cast<Wrapping>(i);
+      if (const auto unwrapped = Unwrap(wrapping, head)) {
+        std::vector<Wrapping> more = wrappings;
+        more.push_back(wrapping);
+        Try(unwrapped->head, more, others + unwrapped->others);
+      }
+    }
+  }
+
+  [[nodiscard]] bool found() const { return best_.good != 0; }
+  [[nodiscard]] const LogReading& reading() const { return found_; }
+
+ private:
+  const ParserOptions& options_;
+  std::optional<Format> said_;
+  Score best_;
+  LogReading found_;
+};
+
+struct FormatName {
+  std::string_view word;
+  Format format;
+};
+
 }  // namespace
 
 std::optional<Format> FormatNamed(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, Format>, 8> kNames{
-      {{"common", Format::kClf},
-       {"combined", Format::kClf},
-       {"vhost_combined", Format::kVhostClf},
-       {"haproxy", Format::kHaproxy},
-       {"csv", Format::kCsv},
-       {"tsv", Format::kTsv},
-       {"json", Format::kJson},
-       {"w3c", Format::kW3c}}};
-  for (const auto& [word, format] : kNames) {
-    if (word == name) {
-      return format;
-    }
-  }
-  return std::nullopt;
+  constexpr std::array<FormatName, 12> kNames{{{"common", Format::kClf},
+                                               {"combined", Format::kClf},
+                                               {"vhost_combined", Format::kVhostClf},
+                                               {"haproxy", Format::kHaproxy},
+                                               {"alb", Format::kAlb},
+                                               {"elb", Format::kClassicElb},
+                                               {"envoy", Format::kEnvoy},
+                                               {"istio", Format::kIstio},
+                                               {"csv", Format::kCsv},
+                                               {"tsv", Format::kTsv},
+                                               {"json", Format::kJson},
+                                               {"w3c", Format::kW3c}}};
+  const auto* const found = std::ranges::find(kNames, name, &FormatName::word);
+  return found == kNames.end() ? std::nullopt : std::optional(found->format);
 }
 
 std::string_view TitleOf(Format format) {
-  constexpr std::array<std::string_view, kFormatCount> kTitles{
-      "common or combined", "vhost_combined", "HAProxy HTTP", "CSV", "TSV", "JSON lines", "W3C"};
+  constexpr std::array<std::string_view, kFormatCount> kTitles{"common or combined",
+                                                               "vhost_combined",
+                                                               "HAProxy HTTP",
+                                                               "AWS ALB",
+                                                               "AWS classic ELB",
+                                                               "Envoy text",
+                                                               "Istio text",
+                                                               "CSV",
+                                                               "TSV",
+                                                               "JSON lines",
+                                                               "W3C",
+                                                               "--log-format"};
   return kTitles[static_cast<std::size_t>(format)];
 }
 
-std::unique_ptr<LineParser> MakeParser(Format format, std::string_view head,
-                                       const ParserOptions& options) {
-  switch (format) {
-    case Format::kClf:
-      return std::make_unique<ClfParser>(*options.stamps, /*vhost=*/false);
-    case Format::kVhostClf:
-      return std::make_unique<ClfParser>(*options.stamps, /*vhost=*/true);
-    case Format::kHaproxy:
-      return std::make_unique<HaproxyParser>(*options.stamps);
-    case Format::kJson:
-      return std::make_unique<JsonLinesParser>(*options.stamps, *options.wanted);
-    case Format::kW3c:
-      return std::make_unique<W3cParser>(*options.utc, *options.wanted);
-    case Format::kCsv:
-    case Format::kTsv:
-      break;
+std::string TitleOf(const LogReading& reading) {
+  std::string title(TitleOf(reading.format));
+  for (auto wrapping = reading.wrappings.rbegin(); wrapping != reading.wrappings.rend();
+       ++wrapping) {
+    title += wrapping == reading.wrappings.rbegin() ? " in " : ", ";
+    title += TitleOf(*wrapping);
   }
-  char delimiter = '\t';
-  if (format == Format::kCsv) {
-    std::string_view line = head;
-    delimiter = DelimitedParser::DelimiterOf(TakeLine(line)).value_or(',');
-    delimiter = delimiter == '\t' ? ',' : delimiter;
-  }
-  return std::make_unique<DelimitedParser>(*options.stamps, *options.wanted, delimiter,
-                                           options.column_names);
+  return title;
 }
 
-Result<Format> DetectFormat(std::string_view head, const ParserOptions& options) {
-  Format best = Format::kClf;
-  Score best_score;
-  for (int i = 0; i < kFormatCount; ++i) {
-    const auto format = static_cast<Format>(i);
-    const Score score = ScoreOf(format, head, options);
-    if (score.good > best_score.good && score.good >= score.bad) {
-      best = format;
-      best_score = score;
+bool HasColumns(Format format) {
+  return format != Format::kClf && format != Format::kVhostClf && format != Format::kHaproxy;
+}
+
+std::unique_ptr<LineParser> MakeParser(const LogReading& reading, std::string_view head,
+                                       const ParserOptions& options) {
+  if (reading.wrappings.empty()) {
+    return MakeInnerParser(reading.format, head, options);
+  }
+  std::string inner(head);
+  for (const Wrapping wrapping : reading.wrappings) {
+    if (auto unwrapped = Unwrap(wrapping, inner)) {
+      inner = std::move(unwrapped->head);
     }
   }
-  if (best_score.good != 0) {
-    return best;
+  return std::make_unique<WrappedParser>(reading.wrappings,
+                                         MakeInnerParser(reading.format, inner, options));
+}
+
+Result<LogReading> DetectFormat(std::string_view head, const ParserOptions& options,
+                                std::optional<Format> said) {
+  Search search(options, said);
+  search.Try(head, {}, 0);
+  if (search.found()) {
+    return search.reading();
+  }
+  if (said) {
+    return LogReading{.format = *said};
+  }
+  if (!options.time.name.empty()) {
+    return tl::unexpected(
+        Error{.message = "no format reads its first lines with the time in a column called " +
+                         options.time.name + "; write its name as the log does, and --format"});
   }
   std::string_view rest = head;
   const bool events = TakeLine(rest).find("\"t_") != std::string_view::npos;
-  return tl::unexpected(
-      Error{.message = events ? "no request log; events are read with --format events"
-                              : "no format that we know reads its first lines; say which it is "
-                                "with --format (a CSV needs a column for the time, in its header "
-                                "or in --columns)"});
+  return tl::unexpected(Error{
+      .message = events ? "no request log; events are read with --format events"
+                        : "its first lines are in none of the formats that are known. Name the "
+                          "format with --format, the column of the time with --time (CSV, JSON, "
+                          "W3C), or describe the lines with --log-format"});
+}
+
+std::string_view ForeignEncoding(std::string_view head) {
+  using namespace std::string_view_literals;
+  if (head.starts_with("\xFF\xFE\0\0"sv) || head.starts_with("\0\0\xFE\xFF"sv)) {
+    return "UTF-32";
+  }
+  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) {
+    return "UTF-16";
+  }
+  // Without a mark: every other byte of ASCII text is zero.
+  const std::string_view begin = head.substr(0, 16);
+  const auto zeros = [begin](std::size_t from) {
+    std::size_t count = 0;
+    for (std::size_t i = from; i < begin.size(); i += 2) {
+      count += begin[i] == '\0' ? 1 : 0;
+    }
+    return count;
+  };
+  const std::size_t half = begin.size() / 2;
+  return half >= 4 && ((zeros(0) == half && zeros(1) == 0) || (zeros(1) == half && zeros(0) == 0))
+             ? "UTF-16"
+             : "";
 }
 
 }  // namespace sluice::logs

@@ -8,30 +8,52 @@
 
 #include "sluice/result.h"
 
+#include "logs/column_role.h"
 #include "logs/line_parser.h"
+#include "logs/line_wrapping.h"
+#include "logs/log_pattern.h"
 #include "logs/stamp.h"
 
 namespace sluice::logs {
 
-// The words of the command line: common and combined are one parser.
+// The words of the command line: common and combined are one parser. "auto" and others: nullopt.
 [[nodiscard]] std::optional<Format> FormatNamed(std::string_view name);
-// For reports: "Apache/NGINX common or combined", ...
+// For reports: "common or combined", ...
 [[nodiscard]] std::string_view TitleOf(Format format);
+// Whether its columns have names, so that one can be the time by its name.
+[[nodiscard]] bool HasColumns(Format format);
 
 // What parsers need besides the log.
 struct ParserOptions {
   StampReader* stamps = nullptr;                     // Of the log's zone.
   StampReader* utc = nullptr;                        // For formats that say they are in UTC.
   const std::vector<std::string>* wanted = nullptr;  // AttributePlan::columns().
-  std::vector<std::string> column_names;             // Of a CSV without a header.
+  std::vector<std::string> column_names{};           // Of a CSV without a header.
+  TimeColumn time{};
+  std::optional<LogPattern> pattern{};  // Of Format::kPattern.
 };
 
+// How a log is to be read.
+struct LogReading {
+  Format format = Format::kClf;
+  std::vector<Wrapping> wrappings{};  // The outermost first.
+};
+// "common or combined", "JSON lines in syslog".
+[[nodiscard]] std::string TitleOf(const LogReading& reading);
+
 // A parser for a log that begins with `head`. What the options point to outlives it.
-[[nodiscard]] std::unique_ptr<LineParser> MakeParser(Format format, std::string_view head,
+[[nodiscard]] std::unique_ptr<LineParser> MakeParser(const LogReading& reading,
+                                                     std::string_view head,
                                                      const ParserOptions& options);
 
-// The format of the log that begins with `head`: the one that reads most of its first lines,
-// at least half of them. Error: none does.
-[[nodiscard]] Result<Format> DetectFormat(std::string_view head, const ParserOptions& options);
+// How the log that begins with `head` is to be read: in the way that reads most of its first
+// lines, at least half of them. `said`: its format, where the caller knows it; then it is the
+// answer whatever it reads. Error: no way reads half of them.
+[[nodiscard]] Result<LogReading> DetectFormat(std::string_view head, const ParserOptions& options,
+                                              std::optional<Format> said = std::nullopt);
+
+// The encoding of a log that begins with `head` if it is one that we do not read: "UTF-16",
+// "UTF-32". "" if it may be UTF-8.
+[[nodiscard]] std::string_view ForeignEncoding(std::string_view head);
 
 }  // namespace sluice::logs

@@ -1,10 +1,24 @@
 #include "logs/haproxy.h"
 
+#include <algorithm>
 #include <array>
 
 #include "logs/request_line.h"
+#include "wire/ascii.h"
 
 namespace sluice::logs {
+
+namespace {
+
+// "192.0.2.1:42617", "2001:db8::1:42617", "unix:1": the port is always there.
+bool IsClient(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  return colon != text.npos && colon != 0 && colon + 1 < text.size() &&
+         std::ranges::all_of(text.substr(colon + 1), wire::IsDigit) &&
+         text.find_first_of("\"'{}[]<>|,;=") == text.npos;
+}
+
+}  // namespace
 
 LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
   record.Clear(record.columns.size());
@@ -28,10 +42,10 @@ LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
   }
   const std::string_view head = line.substr(0, open);
   std::string_view client = head.substr(head.rfind(' ') + 1);  // npos + 1 is 0.
-  client = client.substr(0, client.rfind(':'));  // Its port is always there, behind IPv6 too.
-  if (client.empty()) {
-    return Bad("no client before the time");
+  if (!IsClient(client)) {
+    return Bad("no client:port before the time");
   }
+  client = WithoutLastPort(client);
   SetClient(record, client);
 
   // frontend backend/server timers status bytes cookie cookie termination ...
@@ -45,6 +59,9 @@ LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
     rest.remove_prefix(begin);
     word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(word.size());
+  }
+  if (words[2].find('/') == words[2].npos) {
+    return Bad("no timers behind the server: is it one of HTTP?");
   }
   record.Set(Field::kFrontend, words[0].substr(0, words[0].find('~')));  // '~' is TLS.
   record.Set(Field::kBackend, words[1].substr(0, words[1].find('/')));

@@ -3,11 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <unordered_map>
 
 #include <boost/json/basic_parser_impl.hpp>
-
-#include "logs/column_role.h"
 
 namespace sluice::logs {
 
@@ -34,7 +33,7 @@ class JsonHandler {
   static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
-  JsonHandler(StampReader& stamps, const std::vector<std::string>& wanted) : row_(stamps, wanted) {}
+  explicit JsonHandler(const ColumnOptions& columns) : row_(columns) {}
 
   void Start(LogRecord& record, std::size_t line_bytes) {
     record_ = &record;
@@ -185,13 +184,12 @@ class JsonHandler {
 };
 
 struct JsonLinesParser::Impl {
-  Impl(StampReader& stamps, const std::vector<std::string>& wanted)
-      : parser(Options(), stamps, wanted) {}
+  explicit Impl(const ColumnOptions& columns) : parser(Options(), columns) {}
   json::basic_parser<JsonHandler> parser;
 };
 
-JsonLinesParser::JsonLinesParser(StampReader& stamps, const std::vector<std::string>& wanted)
-    : impl_(std::make_unique<Impl>(stamps, wanted)) {}
+JsonLinesParser::JsonLinesParser(const ColumnOptions& columns)
+    : impl_(std::make_unique<Impl>(columns)) {}
 JsonLinesParser::~JsonLinesParser() = default;
 
 LineKind JsonLinesParser::Parse(std::string_view line, LogRecord& record) {

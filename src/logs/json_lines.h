@@ -1,12 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
+#include "logs/column_role.h"
 #include "logs/line_parser.h"
-#include "logs/stamp.h"
 
 namespace sluice::logs {
 
@@ -16,8 +14,7 @@ namespace sluice::logs {
 // deeper than 16 levels, is bad.
 class JsonLinesParser final : public LineParser {
  public:
-  // `stamps` and `wanted` outlive the parser.
-  JsonLinesParser(StampReader& stamps, const std::vector<std::string>& wanted);
+  explicit JsonLinesParser(const ColumnOptions& columns);
   ~JsonLinesParser() override;
 
   LineKind Parse(std::string_view line, LogRecord& record) override;

@@ -10,8 +10,21 @@
 namespace sluice::logs {
 
 // How a log is written.
-enum class Format : std::uint8_t { kClf, kVhostClf, kHaproxy, kCsv, kTsv, kJson, kW3c };
-inline constexpr int kFormatCount = 7;
+enum class Format : std::uint8_t {
+  kClf,
+  kVhostClf,
+  kHaproxy,
+  kAlb,
+  kClassicElb,
+  kEnvoy,
+  kIstio,
+  kCsv,
+  kTsv,
+  kJson,
+  kW3c,
+  kPattern,  // Laid out as the caller says: never found out.
+};
+inline constexpr int kFormatCount = 12;
 
 enum class LineKind : std::uint8_t {
   kRequest,

@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 8 * LineReader::kMaxLineBytes;
 
+// A mark says that a text is UTF-8. It stands at the begin of a log, or of each part of a joined
+// one.
+std::string_view WithoutMark(std::string_view line) {
+  return line.starts_with("\xEF\xBB\xBF") ? line.substr(3) : line;
+}
+
 }  // namespace
 
 LineReader::LineReader(std::unique_ptr<ByteSource> source)
@@ -35,7 +41,7 @@ bool LineReader::Fill() {
 std::string_view LineReader::Head() {
   while (end_ < kMaxLineBytes && Fill()) {
   }
-  const std::string_view all(buffer_.data(), end_);
+  const std::string_view all = WithoutMark({buffer_.data(), end_});
   const std::size_t last = all.rfind('\n');
   return over_ || last == all.npos ? all : all.substr(0, last);
 }
@@ -69,7 +75,7 @@ std::optional<std::string_view> LineReader::Next() {
     ++line_number_;
     too_long_ = size > kMaxLineBytes;
     size -= size != 0 && line[size - 1] == '\r' ? 1 : 0;
-    return std::string_view(line, too_long_ ? kMaxLineBytes : size);
+    return WithoutMark({line, too_long_ ? kMaxLineBytes : size});
   }
 }
 

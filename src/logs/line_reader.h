@@ -25,7 +25,8 @@ class LineReader {
   // are longer than kMaxLineBytes. Before the first Next().
   [[nodiscard]] std::string_view Head();
 
-  // The next line without its end (\n or \r\n), until the next call; nullopt at the end.
+  // The next line without its end (\n or \r\n) and without a UTF-8 mark before it, until the next
+  // call; nullopt at the end.
   [[nodiscard]] std::optional<std::string_view> Next();
 
   [[nodiscard]] std::uint64_t line_number() const { return line_number_; }  // From 1.

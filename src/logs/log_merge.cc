@@ -12,8 +12,8 @@ Result<LogMerge> LogMerge::Open(const std::vector<std::string>& paths, const Log
   LogMerge merge;
   if (paths.size() > kMostLogs) {
     return Fault(
-        "more than 500 logs: give them in turn, or join them "
-        "with cat");
+        "more than 500 logs at once: join some of them, with `zcat -f LOG... | sluice ... --sort "
+        "-`");
   }
   for (const std::string& path : paths) {
     if (path == "-" && std::ranges::count(paths, path) > 1) {
@@ -39,6 +39,15 @@ LogStream* LogMerge::Next() {
     }
   }
   return next;
+}
+
+std::optional<Error> LogMerge::Failure() const {
+  for (const auto& stream : streams_) {
+    if (stream->failure()) {
+      return stream->failure();
+    }
+  }
+  return std::nullopt;
 }
 
 double LogMerge::Progress() const {

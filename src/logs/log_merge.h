@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class LogMerge {
  public:
   static constexpr std::size_t kMostLogs = 500;  // All are open at once.
 
-  // Errors: those of LogStream::Open(), of any of them; no logs, too many.
+  // Errors: those of LogStream::Open(), of any of them; too many.
   [[nodiscard]] static Result<LogMerge> Open(const std::vector<std::string>& paths,
                                              const LogOptions& options, const AttributePlan& plan);
 
@@ -28,6 +29,8 @@ class LogMerge {
   [[nodiscard]] LogStream* Next();
 
   [[nodiscard]] const std::vector<std::unique_ptr<LogStream>>& streams() const { return streams_; }
+  // Why requests are missing that were read; after the end.
+  [[nodiscard]] std::optional<Error> Failure() const;
   // Read so far, of all together: the part of the bytes, from 0 to 1, less than 0 where nobody
   // knows how much there is.
   [[nodiscard]] double Progress() const;

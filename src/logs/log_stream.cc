@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault.h"
+
 namespace sluice::logs {
 
 namespace {
@@ -33,21 +35,35 @@ Result<std::unique_ptr<LogStream>> LogStream::Open(const std::string& path,
   if (head.empty() && stream->reader_.error()) {
     return tl::unexpected(*stream->reader_.error());
   }
+  if (const std::string_view encoding = ForeignEncoding(head); !encoding.empty()) {
+    return FileFault(stream->name_, "is " + std::string(encoding) + ": convert it with `iconv -f " +
+                                        std::string(encoding) + " -t UTF-8 FILE`");
+  }
   const ParserOptions parsing{.stamps = &stream->stamps_,
                               .utc = &stream->utc_,
                               .wanted = &plan.columns(),
-                              .column_names = options.column_names};
-  if (options.format) {
-    stream->format_ = *options.format;
-  } else if (!head.empty()) {
-    auto format = DetectFormat(head, parsing);
-    if (!format) {
-      format.error().place.file = path;
-      return tl::unexpected(std::move(format.error()));
+                              .column_names = options.column_names,
+                              .time = options.time,
+                              .pattern = options.pattern};
+  if (!head.empty()) {
+    auto reading = DetectFormat(head, parsing, options.format);
+    if (!reading) {
+      reading.error().place.file = stream->name_;
+      return tl::unexpected(std::move(reading.error()));
     }
-    stream->format_ = *format;
+    stream->reading_ = std::move(*reading);
+  } else {
+    stream->reading_.format = options.format.value_or(Format::kClf);
   }
-  stream->parser_ = MakeParser(stream->format_, head, parsing);
+  if (!options.time.name.empty() && !head.empty() && !HasColumns(stream->reading_.format)) {
+    return FileFault(stream->name_, "--time " + options.time.name +
+                                        " names a column, but the format is " +
+                                        TitleOf(stream->reading_) + ", whose time is known");
+  }
+  stream->parser_ = MakeParser(stream->reading_, head, parsing);
+  if (options.sort || options.sort_paths.contains(path)) {
+    stream->sort_ = std::make_unique<RequestSort>(plan.size());
+  }
   return stream;
 }
 
@@ -59,7 +75,8 @@ LogStream::LogStream(std::string name, std::unique_ptr<ByteSource> source, Stamp
       utc_(std::move(utc)),
       plan_(plan),
       order_(options.horizon),
-      horizon_(options.horizon) {}
+      horizon_(options.horizon),
+      unit_is_said_(options.time.unit.has_value()) {}
 
 const LogStream::Request* LogStream::Peek() {
   if (second_ == nullptr || next_ == second_->size()) {
@@ -79,7 +96,44 @@ void LogStream::Pop() {
   ++next_;
 }
 
+Result<void> LogStream::ReadAllIntoSort() {
+  WallInstant newest{};
+  while (ReadRequest()) {
+    newest = std::max(newest, record_.at);
+    sorted_back_ = std::max(sorted_back_, newest - record_.at);
+    if (Result<void> added = sort_->Add(record_.at, cost_, reader_.line_number()); !added) {
+      return added;
+    }
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      sort_->AddValue(plan_.ValueOf(i, record_));
+    }
+  }
+  return sort_->Finish();
+}
+
+SecondOfRequests* LogStream::NextSorted() {
+  if (failure_) {
+    return nullptr;
+  }
+  if (!sort_is_full_) {
+    sort_is_full_ = true;
+    if (Result<void> read = ReadAllIntoSort(); !read) {
+      failure_ = std::move(read.error());
+      return nullptr;
+    }
+  }
+  Result<SecondOfRequests*> second = sort_->Next();
+  if (!second) {
+    failure_ = std::move(second.error());
+    return nullptr;
+  }
+  return *second;
+}
+
 SecondOfRequests* LogStream::NextSecond() {
+  if (sort_ != nullptr) {
+    return NextSorted();
+  }
   for (;;) {
     if (aside_is_right_) {
       if (SecondOfRequests* second = PlaceAside()) {
@@ -102,6 +156,7 @@ SecondOfRequests* LogStream::NextSecond() {
         continue;
       }
       CountBad(aside.line, "its time is far ahead of the lines around it");
+      ++ahead_;
       aside_.Clear();
     }
     if (Jumps(record_.at)) {
@@ -135,6 +190,9 @@ bool LogStream::ReadRequest() {
       continue;
     }
     cost_ = *cost;
+    first_ = std::min(first_, record_.at);
+    has_fractions_ =
+        has_fractions_ || record_.at.time_since_epoch() % std::chrono::seconds(1) != Duration{};
     return true;
   }
   return false;
@@ -211,14 +269,26 @@ void LogStream::CountBad(std::uint64_t line, std::string_view why) {
 
 LogSummary LogStream::Summary() const {
   return {.name = name_,
-          .format = format_,
+          .format = TitleOf(reading_),
+          .is_file = reader_.source().is_file(),
           .lines = reader_.line_number(),
           .requests = requests_,
           .bad = bad_,
           .late = order_.late(),
           .latest = order_.latest(),
-          .put_right = order_.put_right(),
+          .ahead = ahead_,
+          .put_right = std::max(order_.put_right(), sorted_back_),
+          .sorted = sort_ != nullptr,
+          .first = requests_ == 0 ? WallInstant{} : first_,
+          .whole_seconds = requests_ != 0 && !has_fractions_,
+          .unit_is_said = unit_is_said_,
           .cut_off = reader_.error()};
+}
+
+bool LogSummary::IsDisordered() const {
+  // One wrong time is no disorder; that many lines far ahead of each other are.
+  const std::uint64_t out_of_order = late + (ahead > 2 ? ahead : 0);
+  return !sorted && out_of_order * 100 > requests + ahead;
 }
 
 }  // namespace sluice::logs

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "logs/format_detection.h"
 #include "logs/line_parser.h"
 #include "logs/line_reader.h"
+#include "logs/log_pattern.h"
+#include "logs/request_sort.h"
 #include "logs/stamp.h"
 #include "logs/time_order.h"
 
@@ -25,6 +28,10 @@ struct LogOptions {
   std::string zone = "UTC";               // Of stamps that name none.
   std::chrono::seconds horizon{120};      // See TimeOrder.
   std::vector<std::string> column_names;  // Of a CSV without a header.
+  TimeColumn time{};                      // The column of the time, where it is named.
+  std::optional<LogPattern> pattern{};    // Of Format::kPattern.
+  bool sort = false;                   // All logs are sorted as a whole before they are given out,
+  std::set<std::string> sort_paths{};  // or those at these paths.
 };
 
 // A line that is no request, for a person to look at.
@@ -37,14 +44,24 @@ struct BadLine {
 // What reading one log came to.
 struct LogSummary {
   std::string name;
-  Format format = Format::kClf;
+  std::string format;  // "common or combined", "JSON lines in syslog"
+  bool is_file = false;
   std::uint64_t lines = 0;
   std::uint64_t requests = 0;
   std::uint64_t bad = 0;
   std::uint64_t late = 0;        // Requests that came too late to be put in their place,
   Duration latest{};             // by so much at most.
+  std::uint64_t ahead = 0;       // Bad lines whose time was far ahead of the lines around them.
   Duration put_right{};          // How far back the ones came that were put in their place.
+  bool sorted = false;           // As a whole: no line was late.
+  WallInstant first{};           // The earliest request.
+  bool whole_seconds = false;    // No time has a fraction of a second.
+  bool unit_is_said = false;     // LogOptions said what the times count.
   std::optional<Error> cut_off;  // The log could not be read to its end.
+
+  // Whether so many lines (more than 1 %) are out of order by more than the horizon that what is
+  // counted is wrong: the log must be sorted.
+  [[nodiscard]] bool IsDisordered() const;
 };
 
 // The requests of one log in order of time. One thread.
@@ -80,6 +97,10 @@ class LogStream {
   // For a request that turned out to be none.
   void CountBad(std::uint64_t line, std::string_view why);
   [[nodiscard]] const ByteSource& source() const { return reader_.source(); }
+  // Why requests are missing that were read: a log could not be sorted.
+  [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
+  // Whether no time that was read so far has a fraction of a second.
+  [[nodiscard]] bool whole_seconds() const { return !has_fractions_; }
   [[nodiscard]] std::uint64_t lines_read() const { return reader_.line_number(); }
 
  private:
@@ -90,6 +111,9 @@ class LogStream {
 
   // Reads until a second is complete. nullptr at the end of the log.
   SecondOfRequests* NextSecond();
+  // The same of a log that is sorted as a whole.
+  SecondOfRequests* NextSorted();
+  Result<void> ReadAllIntoSort();
   // The next line that is a request: into record_ and cost_. False at the end.
   bool ReadRequest();
   // Whether `at` lies far ahead of all before.
@@ -105,10 +129,11 @@ class LogStream {
   StampReader stamps_;
   StampReader utc_;
   const AttributePlan& plan_;
-  Format format_ = Format::kClf;
+  LogReading reading_;
   std::unique_ptr<LineParser> parser_;
   TimeOrder order_;
   Duration horizon_;
+  bool unit_is_said_;
 
   LogRecord record_;
   Units cost_ = 1;
@@ -124,7 +149,15 @@ class LogStream {
   std::size_t next_ = 0;
   Request request_;
 
+  std::unique_ptr<RequestSort> sort_;  // nullptr: the log is taken as it comes.
+  bool sort_is_full_ = false;
+  Duration sorted_back_{};  // How far back a request came, at most, in a log that is sorted.
+  std::optional<Error> failure_;
+
+  WallInstant first_ = WallInstant::max();
+  bool has_fractions_ = false;
   std::uint64_t requests_ = 0;
+  std::uint64_t ahead_ = 0;
   std::uint64_t bad_ = 0;
   std::vector<BadLine> bad_lines_;
 };

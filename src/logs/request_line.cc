@@ -94,6 +94,10 @@ std::string_view WithoutPort(std::string_view host) {
   return one ? host.substr(0, colon) : host;
 }
 
+std::string_view WithoutLastPort(std::string_view address) {
+  return address.starts_with('[') ? address : address.substr(0, address.rfind(':'));
+}
+
 std::string_view FirstOfList(std::string_view list) {
   return list.substr(0, list.find_first_of(", "));
 }

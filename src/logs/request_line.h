@@ -23,6 +23,9 @@ void SetClient(LogRecord& record, std::string_view client);
 // "example.com:8080" without its port; a lone IPv6 address stays whole.
 [[nodiscard]] std::string_view WithoutPort(std::string_view host);
 
+// "192.0.2.1:4711" or "2001:db8::1:4711" without the port, which is there in any case.
+[[nodiscard]] std::string_view WithoutLastPort(std::string_view address);
+
 // "192.0.2.1, 10.0.0.1": the first.
 [[nodiscard]] std::string_view FirstOfList(std::string_view list);
 

@@ -152,6 +152,39 @@ std::optional<WallInstant> Instant(std::int64_t second, std::int64_t ns) {
   return WallInstant(Duration((second * kNsPerSecond) + ns));
 }
 
+struct Number {
+  std::int64_t whole = 0;
+  std::int64_t billionths = 0;
+};
+// At most 19 digits, and a fraction or not.
+std::optional<Number> ReadNumber(std::string_view text) {
+  std::uint64_t read = 0;  // Holds 19 digits, whatever they are.
+  std::size_t digits = 0;
+  while (digits < text.size() && IsDigit(text[digits])) {
+    if (digits == 19) {
+      return std::nullopt;
+    }
+    read = (read * 10) + static_cast<std::uint64_t>(text[digits] - '0');
+    ++digits;
+  }
+  if (digits == 0 || read > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return std::nullopt;
+  }
+  Cursor in(text.substr(digits));
+  const std::int64_t fraction = in.Fraction();
+  if (in.failed() || !in.done()) {
+    return std::nullopt;
+  }
+  return Number{.whole = static_cast<std::int64_t>(read), .billionths = fraction};
+}
+
+// `number` units since 1970. `unit` divides a second.
+std::optional<WallInstant> InstantOf(const Number& number, Duration unit) {
+  const std::int64_t per_second = kNsPerSecond / unit.count();
+  return Instant(number.whole / per_second,
+                 ((number.whole % per_second) * unit.count()) + (number.billionths / per_second));
+}
+
 }  // namespace
 
 // The zone of stamps that name none, and what was worked out last.
@@ -259,30 +292,20 @@ std::optional<WallInstant> StampReader::Iso(std::string_view text) {
 }
 
 std::optional<WallInstant> StampReader::Epoch(std::string_view text) {
-  std::uint64_t read = 0;  // Holds 19 digits, whatever they are.
-  std::size_t digits = 0;
-  while (digits < text.size() && IsDigit(text[digits])) {
-    if (digits == 19) {
-      return std::nullopt;
-    }
-    read = (read * 10) + static_cast<std::uint64_t>(text[digits] - '0');
-    ++digits;
-  }
-  if (digits == 0 || read > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+  const auto number = ReadNumber(text);
+  if (!number) {
     return std::nullopt;
   }
-  const auto whole = static_cast<std::int64_t>(read);
-  Cursor in(text.substr(digits));
-  const std::int64_t fraction = in.Fraction();  // Of a second, in nanoseconds.
-  if (in.failed() || !in.done()) {
-    return std::nullopt;
-  }
-  std::int64_t per_second = 1;
+  Duration unit = std::chrono::seconds(1);
   for (const std::int64_t edge : {100'000'000'000, 100'000'000'000'000, 100'000'000'000'000'000}) {
-    per_second *= whole >= edge ? 1'000 : 1;
+    unit /= number->whole >= edge ? 1'000 : 1;
   }
-  const std::int64_t ns_each = kNsPerSecond / per_second;
-  return Instant(whole / per_second, ((whole % per_second) * ns_each) + (fraction / per_second));
+  return InstantOf(*number, unit);
+}
+
+std::optional<WallInstant> StampReader::Epoch(std::string_view text, Duration unit) {
+  const auto number = ReadNumber(text);
+  return number ? InstantOf(*number, unit) : std::nullopt;
 }
 
 std::optional<WallInstant> StampReader::DateAndTime(std::string_view date, std::string_view time) {

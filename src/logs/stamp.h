@@ -30,6 +30,8 @@ class StampReader {
   // Since 1970: seconds, with a fraction or not, or whole milli-, micro- or nanoseconds;
   // which of them, the size tells: until the year 5138 no two can be confused.
   [[nodiscard]] static std::optional<WallInstant> Epoch(std::string_view text);
+  // A number of `unit`s since 1970, with a fraction or not. `unit`: from 1 ns to 1 s.
+  [[nodiscard]] static std::optional<WallInstant> Epoch(std::string_view text, Duration unit);
   // Any of these, in [brackets] or not.
   [[nodiscard]] std::optional<WallInstant> Any(std::string_view text);
   // "2025-12-17" and "09:03:01", as W3C logs have them.

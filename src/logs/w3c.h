@@ -6,7 +6,6 @@
 
 #include "logs/column_role.h"
 #include "logs/line_parser.h"
-#include "logs/stamp.h"
 
 namespace sluice::logs {
 
@@ -16,8 +15,8 @@ namespace sluice::logs {
 // Texts have '+' for blanks. Source: W3C working draft WD-logfile-960323.
 class W3cParser final : public LineParser {
  public:
-  // `utc` reads stamps in UTC; it and `wanted` outlive the parser.
-  W3cParser(StampReader& utc, const std::vector<std::string>& wanted) : row_(utc, wanted) {}
+  // `columns`: with a reader of stamps in UTC.
+  explicit W3cParser(const ColumnOptions& columns) : row_(columns) {}
 
   LineKind Parse(std::string_view line, LogRecord& record) override;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fault.h"
+#include "logs/format_detection.h"
 #include "replay/answer_line.h"
 #include "replay/event.h"
 #include "replay/event_clock.h"
@@ -256,8 +257,13 @@ int RunEvents(const EventsOptions& options, std::istream& in, std::ostream& out,
     return 1;
   }
   std::string line;
-  while (std::getline(in, line)) {
-    run.RunLine(line);
+  for (bool first = true; std::getline(in, line); first = false) {
+    if (const auto encoding = first ? logs::ForeignEncoding(line) : ""; !encoding.empty()) {
+      err << "the events are " << encoding << ": convert them with `iconv -f " << encoding
+          << " -t UTF-8 FILE`\n";
+      return 2;
+    }
+    run.RunLine(first && line.starts_with("\xEF\xBB\xBF") ? line.substr(3) : line);
     out << run.TakeOutput();
   }
   run.WarnOfLosses();

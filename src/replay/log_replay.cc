@@ -172,7 +172,8 @@ ReplayReport LogReplay::Report(const logs::LogMerge& logs) const {
                       .denied = denied_,
                       .unmatched = unmatched_,
                       .first = first_,
-                      .last = last_};
+                      .last = last_,
+                      .today = options_.today};
   for (const auto& stream : logs.streams()) {
     report.logs.push_back(stream->Summary());
     report.bad_lines.insert(report.bad_lines.end(), stream->bad_lines().begin(),

@@ -24,11 +24,12 @@
 namespace sluice::replay {
 
 struct LogReplayOptions {
-  std::uint64_t keys = 1'000'000;    // How many keys the table remembers at once.
-  bool compare = false;              // Judge by all algorithms.
-  std::size_t top = 10;              // Keys in each list.
-  std::string* decisions = nullptr;  // Gets a line per request (answer_line.h), if set; the
-                                     // progress callback may take them away.
+  std::uint64_t keys = 1'000'000;          // How many keys the table remembers at once.
+  bool compare = false;                    // Judge by all algorithms.
+  std::size_t top = 10;                    // Keys in each list.
+  WallInstant today = WallInstant::max();  // For the report: later times are doubted.
+  std::string* decisions = nullptr;        // Gets a line per request (answer_line.h), if set; the
+                                           // progress callback may take them away.
 };
 
 // Runs the requests of logs through the engine that the daemon runs, under the logs' own clock,

@@ -72,7 +72,8 @@ struct ReplayReport {
   std::uint64_t unmatched = 0;  // No rule applied.
   WallInstant first{};
   WallInstant last{};
-  std::vector<RuleReport> rules{};  // In declaration order, rules that are off left out.
+  WallInstant today = WallInstant::max();  // When the report was made; max(): unknown.
+  std::vector<RuleReport> rules{};         // In declaration order, rules that are off left out.
   std::vector<std::string> warnings{};
 };
 

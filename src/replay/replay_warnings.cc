@@ -5,19 +5,45 @@
 
 namespace sluice::replay {
 
-std::vector<std::string> WarningsOf(const ReplayReport& report, const store::TableStats& stats) {
+namespace {
+
+// 1990-01-01, before there was a web server that could log.
+constexpr WallInstant kBeforeAllLogs{std::chrono::seconds(631'152'000)};
+
+}  // namespace
+
+std::vector<std::string> WarningsOfLogs(const ReplayReport& report) {
   std::vector<std::string> warnings;
   for (const logs::LogSummary& log : report.logs) {
     if (log.cut_off) {
       warnings.push_back(log.cut_off->Text());
     }
+    if (log.requests == 0 && log.bad != 0) {
+      warnings.push_back(log.name + ": no line could be read as " + log.format +
+                         "; is --format right?");
+    }
     if (log.late != 0) {
-      warnings.push_back(log.name + ": " + Grouped(log.late) + " requests came up to " +
-                         SpanText(log.latest) +
-                         " late and were counted later than they happened; raise --reorder, or "
-                         "sort the log");
+      warnings.push_back(log.name + ": " + Grouped(log.late) + " of " + Grouped(log.requests) +
+                         " requests came up to " + SpanText(log.latest) +
+                         " late and were counted later than they happened; raise --reorder, or add "
+                         "--sort");
+    }
+    if (log.requests != 0 && !log.unit_is_said && log.first < kBeforeAllLogs) {
+      warnings.push_back(log.name + ": its first request is of " + InstantText(log.first) +
+                         ". Times are counted from 1970: is their unit right? If they count "
+                         "milliseconds, say --time COLUMN:ms (or s, us, ns)");
     }
   }
+  if (report.requests != 0 && report.last - std::chrono::hours(48) > report.today) {
+    warnings.push_back("the last request is of " + InstantText(report.last) +
+                       ", which is in the future: is the unit of the times right? Say it with "
+                       "--time COLUMN:UNIT");
+  }
+  return warnings;
+}
+
+std::vector<std::string> WarningsOf(const ReplayReport& report, const store::TableStats& stats) {
+  std::vector<std::string> warnings = WarningsOfLogs(report);
   for (const RuleReport& rule : report.rules) {
     if (rule.requests == 0 && rule.skipped != 0) {
       warnings.push_back("rule " + rule.id + ": no request has the attributes of its key (" +

@@ -87,7 +87,7 @@ void AppendLogs(std::string& html, const ReplayReport& report) {
   for (const logs::LogSummary& log : report.logs) {
     fmt::format_to(Out(html),
                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                   HtmlText(log.name), logs::TitleOf(log.format), Grouped(log.requests),
+                   HtmlText(log.name), HtmlText(log.format), Grouped(log.requests),
                    Grouped(log.bad), Grouped(log.late), SpanText(log.put_right));
   }
   html += "</table></div>\n";

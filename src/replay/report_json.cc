@@ -33,13 +33,14 @@ void Instant(JsonWriter& json, std::string_view name, WallInstant at) {
 void WriteLog(JsonWriter& json, const logs::LogSummary& log) {
   json.BeginObject();
   json.Name("name").Text(log.name);
-  json.Name("format").Text(logs::TitleOf(log.format));
+  json.Name("format").Text(log.format);
   Count(json, "lines", log.lines);
   Count(json, "requests", log.requests);
   Count(json, "bad_lines", log.bad);
   Count(json, "late", log.late);
   Millis(json, "late_by_ms", log.latest);
   Millis(json, "put_right_ms", log.put_right);
+  json.Name("sorted").Truth(log.sorted);
   json.Name("cut_off").Truth(log.cut_off.has_value());
   json.EndObject();
 }
@@ -160,17 +161,7 @@ void WriteRule(JsonWriter& json, const RuleReport& rule) {
 
 }  // namespace
 
-std::string ReportJson(const ReplayReport& report) {
-  std::string text;
-  JsonWriter json(text);
-  json.BeginObject();
-  Count(json, "requests", report.requests);
-  Count(json, "denied", report.denied);
-  Count(json, "unmatched", report.unmatched);
-  if (report.requests != 0) {
-    Instant(json, "first", report.first);
-    Instant(json, "last", report.last);
-  }
+void WriteLogs(JsonWriter& json, const ReplayReport& report) {
   json.Name("logs").BeginArray();
   for (const logs::LogSummary& log : report.logs) {
     WriteLog(json, log);
@@ -190,6 +181,20 @@ std::string ReportJson(const ReplayReport& report) {
     json.Text(warning);
   }
   json.EndArray();
+}
+
+std::string ReportJson(const ReplayReport& report) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject();
+  Count(json, "requests", report.requests);
+  Count(json, "denied", report.denied);
+  Count(json, "unmatched", report.unmatched);
+  if (report.requests != 0) {
+    Instant(json, "first", report.first);
+    Instant(json, "last", report.last);
+  }
+  WriteLogs(json, report);
   json.Name("rules").BeginArray();
   for (const RuleReport& rule : report.rules) {
     WriteRule(json, rule);

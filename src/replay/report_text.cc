@@ -197,12 +197,14 @@ void AppendRule(std::string& text, const RuleReport& rule, std::size_t width) {
 std::string LogsText(const ReplayReport& report) {
   std::string text;
   for (const logs::LogSummary& log : report.logs) {
-    fmt::format_to(Out(text), "{}: {} requests, {}", log.name, Grouped(log.requests),
-                   logs::TitleOf(log.format));
+    fmt::format_to(Out(text), "{}: {} requests, {}", log.name, Grouped(log.requests), log.format);
     if (log.bad != 0) {
       fmt::format_to(Out(text), ", {} bad line{}", Grouped(log.bad), log.bad == 1 ? "" : "s");
     }
-    if (log.put_right > Duration{}) {
+    if (log.sorted) {
+      fmt::format_to(Out(text), ", sorted: lines were up to {} out of order",
+                     SpanText(log.put_right));
+    } else if (log.put_right > Duration{}) {
       fmt::format_to(Out(text), ", lines up to {} out of order put right", SpanText(log.put_right));
     }
     text += '\n';

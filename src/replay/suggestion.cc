@@ -11,6 +11,8 @@
 
 #include "core/key.h"
 #include "replay/human_text.h"
+#include "replay/replay_warnings.h"
+#include "replay/report_json.h"
 #include "rules/ip_address.h"
 #include "wire/json_writer.h"
 
@@ -117,19 +119,19 @@ std::vector<Suggestion> SuggestionReader::Suggestions(std::size_t top) const {
   return suggestions;
 }
 
-ReplayReport SuggestionReader::Logs(const logs::LogMerge& logs) const {
+ReplayReport SuggestionReader::Logs(const logs::LogMerge& logs, WallInstant today) const {
   ReplayReport report;
   for (const auto& stream : logs.streams()) {
-    const auto& log = report.logs.emplace_back(stream->Summary());
+    report.logs.push_back(stream->Summary());
     report.bad_lines.insert(report.bad_lines.end(), stream->bad_lines().begin(),
                             stream->bad_lines().end());
-    if (log.cut_off) {
-      report.warnings.push_back(log.cut_off->Text());
-    }
   }
+
   report.requests = requests_;
   report.first = first_;
   report.last = last_;
+  report.today = today;
+  report.warnings = WarningsOfLogs(report);
   return report;
 }
 
@@ -193,7 +195,7 @@ std::string SuggestionText(const Suggestion& suggestion, const std::vector<std::
 }
 
 std::string SuggestionsJson(const std::vector<Suggestion>& suggestions,
-                            const std::vector<std::string>& key) {
+                            const std::vector<std::string>& key, const ReplayReport& report) {
   const auto number = [](std::uint64_t count) { return static_cast<std::int64_t>(count); };
   std::string text;
   wire::JsonWriter json(text);
@@ -225,6 +227,7 @@ std::string SuggestionsJson(const std::vector<Suggestion>& suggestions,
     json.EndObject();
   }
   json.EndArray();
+  WriteLogs(json, report);
   json.EndObject();
   text += '\n';
   return text;

@@ -49,8 +49,8 @@ class SuggestionReader {
 
   // By window, as given. `top`: how many keys each lists.
   [[nodiscard]] std::vector<Suggestion> Suggestions(std::size_t top) const;
-  // The logs, for LogsText().
-  [[nodiscard]] ReplayReport Logs(const logs::LogMerge& logs) const;
+  // The logs, for LogsText(). `today`: when this is asked; later times are doubted.
+  [[nodiscard]] ReplayReport Logs(const logs::LogMerge& logs, WallInstant today) const;
 
  private:
   void Add(const logs::LogStream::Request& request);
@@ -68,8 +68,9 @@ class SuggestionReader {
 [[nodiscard]] std::string SuggestionText(const Suggestion& suggestion,
                                          const std::vector<std::string>& key,
                                          const std::string& cost);
-// All of them as one JSON object.
+// All of them as one JSON object, with what `report` says of the logs.
 [[nodiscard]] std::string SuggestionsJson(const std::vector<Suggestion>& suggestions,
-                                          const std::vector<std::string>& key);
+                                          const std::vector<std::string>& key,
+                                          const ReplayReport& report);
 
 }  // namespace sluice::replay

@@ -67,6 +67,52 @@ class ReplayTest(unittest.TestCase):
         out, _ = self.run_sluice("replay", "--json", "--rules", "sluice.yaml", "--rules", "more.yaml", "access.log")
         self.assertEqual([rule["name"] for rule in json.loads(out)["rules"]], ["per_ip", "all"])
 
+    def test_sorts_files_that_are_out_of_order_and_refuses_pipes(self):
+        lines = "".join(line(s, s % 7) for s in range(0, 3000, 2)).splitlines(keepends=True)
+        self.write("sorted.log", "".join(lines))
+        self.write("newest_first.log", "".join(reversed(lines)))
+        self.write("rotated.log", "".join(lines[1000:] + lines[500:1000] + lines[:500]))
+        right = json.loads(self.run_sluice("replay", "--json", "--rules", "rules.yaml", "sorted.log")[0])
+        for name in ("newest_first.log", "rotated.log"):
+            got = json.loads(self.run_sluice("replay", "--json", "--rules", "rules.yaml", name)[0])
+            self.assertEqual(got["rules"], right["rules"], name)
+            self.assertTrue(got["logs"][0]["sorted"])
+            self.assertEqual(got["warnings"], [])
+            piped = (self.folder / name).read_bytes()
+            for words in (["replay", "--rules", "rules.yaml", "-"], ["suggest", "-"]):
+                out, err = self.run_sluice(*words, stdin=piped, code=2)
+                self.assertEqual(out, "")
+                self.assertIn("--sort", err)
+            sorted_pipe = json.loads(self.run_sluice("replay", "--json", "--sort", "--rules", "rules.yaml", "-",
+                                                     stdin=piped)[0])
+            self.assertEqual(sorted_pipe["rules"], right["rules"])
+            decisions = self.run_sluice("replay", "--decisions", "--rules", "rules.yaml", name)[0]
+            self.assertEqual(decisions, self.run_sluice("replay", "--decisions", "--rules", "rules.yaml",
+                                                        "sorted.log")[0])
+            suggested = json.loads(self.run_sluice("suggest", "--json", name)[0])
+            self.assertEqual(suggested["suggestions"],
+                             json.loads(self.run_sluice("suggest", "--json", "sorted.log")[0])["suggestions"])
+            self.assertEqual((suggested["bad_lines"], suggested["warnings"]), ([], []))
+
+    def test_names_the_column_and_the_unit_of_the_time(self):
+        self.write("trace.jsonl", "".join(f'{{"at": {100 * i}, "ip": "192.0.2.1"}}\n' for i in range(1000)))
+        for words, denied in ((["--time", "at:ms"], 990), (["--map", "time=at:ms"], 990), (["--time", "at"], 0)):
+            got = json.loads(self.run_sluice("replay", "--json", "--rules", "rules.yaml", *words, "trace.jsonl")[0])
+            self.assertEqual(got["denied"], denied, words)
+            self.assertEqual(len(got["warnings"]), 1 if words[1] == "at" else 0, words)
+        _, err = self.run_sluice("replay", "--rules", "rules.yaml", "--time", "absent", "trace.jsonl", code=2)
+        self.assertIn("absent", err)
+        _, err = self.run_sluice("replay", "--rules", "rules.yaml", "--time", "at", "access.log", code=2)
+        self.assertIn("column", err)
+
+    def test_reads_what_a_log_format_describes(self):
+        self.write("own.log", "".join(f"{i}|192.0.2.1|GET /x\n" for i in range(1765962000, 1765962030)))
+        got = json.loads(self.run_sluice("replay", "--json", "--rules", "rules.yaml", "--log-format",
+                                         "$msec|$remote_addr|$request", "own.log")[0])
+        self.assertEqual((got["requests"], got["denied"]), (30, 25))
+        _, err = self.run_sluice("replay", "--rules", "rules.yaml", "--log-format", "$a$b", "own.log", code=2)
+        self.assertIn("--log-format", err)
+
     def test_writes_a_page(self):
         self.run_sluice("replay", "--rules", "rules.yaml", "--compare", "--html", "page.html", "access.log")
         page = (self.folder / "page.html").read_text(encoding="utf-8")

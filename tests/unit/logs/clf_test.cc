@@ -90,6 +90,26 @@ TEST_F(ClfTest, AnAbsoluteTargetNamesItsHost) {
   EXPECT_EQ(Get(Field::kEndpoint), "/r");
 }
 
+TEST_F(ClfTest, WhatALogShipperWroteIsNoClient) {
+  for (const std::string_view before :
+       {"Mar 10 10:00:00 web1 nginx: ", "web-1  | ", "nginx: ", "X - ", "2025-03-10T10:00:00.1Z ",
+        "2025-03-10T10:00:00+00:00 ", "[pod/web-0/nginx] ", "{\"log\": \"", "a b c d e "}) {
+    EXPECT_EQ(Parse(std::string(before) +
+                    "192.0.2.1 - - [10/Mar/2025:10:00:00 +0000] \"GET / HTTP/1.1\" 200 12"),
+              LineKind::kBad)
+        << before;
+    ClfParser vhost(utc_, /*vhost=*/true);
+    EXPECT_TRUE(vhost.Parse(std::string(before) +
+                                "192.0.2.1 - - [10/Mar/2025:10:00:00 +0000] \"GET / "
+                                "HTTP/1.1\" 200 12",
+                            record_) == LineKind::kBad)
+        << before;
+  }
+  ASSERT_EQ(Parse("192.0.2.1 ident alice [10/Mar/2025:10:00:00 +0000] \"GET / HTTP/1.1\" 200 1"),
+            LineKind::kRequest);
+  EXPECT_EQ(Get(Field::kUser), "alice");
+}
+
 TEST_F(ClfTest, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(Parse("no log at all"), LineKind::kBad);
   EXPECT_EQ(problem_, "no [time]");

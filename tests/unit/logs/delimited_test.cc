@@ -12,7 +12,7 @@ class DelimitedTest : public ParserTest {
 };
 
 TEST_F(DelimitedTest, NamesColumnsByTheHeader) {
-  DelimitedParser parser(utc_, wanted_, ',', no_names_);
+  DelimitedParser parser(Columns(wanted_), ',', no_names_);
   EXPECT_EQ(parser.Parse("\xEF\xBB\xBFTIMESTAMP,client_ip,Request_Method,url,tokens,note", record_),
             LineKind::kOther);
   ASSERT_EQ(
@@ -27,7 +27,7 @@ TEST_F(DelimitedTest, NamesColumnsByTheHeader) {
 }
 
 TEST_F(DelimitedTest, AQuoteInsideATextIsPartOfIt) {
-  DelimitedParser parser(utc_, wanted_, ',', no_names_);
+  DelimitedParser parser(Columns(wanted_), ',', no_names_);
   EXPECT_EQ(parser.Parse("ts,tokens,note", record_), LineKind::kOther);
   ASSERT_EQ(parser.Parse(R"(1700158623,"\"a, b\"","\"")", record_), LineKind::kRequest)
       << parser.problem();
@@ -39,7 +39,7 @@ TEST_F(DelimitedTest, AQuoteInsideATextIsPartOfIt) {
 }
 
 TEST_F(DelimitedTest, AnEmptyCellAndADashAreAbsent) {
-  DelimitedParser parser(utc_, wanted_, '\t', no_names_);
+  DelimitedParser parser(Columns(wanted_), '\t', no_names_);
   EXPECT_EQ(parser.Parse("ts\ttokens\tnote", record_), LineKind::kOther);
   ASSERT_EQ(parser.Parse("1700158623\t\t-", record_), LineKind::kRequest);
   EXPECT_EQ(Column(0), "-");
@@ -48,7 +48,7 @@ TEST_F(DelimitedTest, AnEmptyCellAndADashAreAbsent) {
 }
 
 TEST_F(DelimitedTest, JoinsDateAndTimeOfDay) {
-  DelimitedParser parser(utc_, wanted_, ';', no_names_);
+  DelimitedParser parser(Columns(wanted_), ';', no_names_);
   EXPECT_EQ(parser.Parse("date;time;tokens", record_), LineKind::kOther);
   ASSERT_EQ(parser.Parse("2023-11-16;18:17:03;1", record_), LineKind::kRequest);
   EXPECT_EQ(MsOf(record_.at), 1'700'158'623'000);
@@ -56,7 +56,7 @@ TEST_F(DelimitedTest, JoinsDateAndTimeOfDay) {
 
 TEST_F(DelimitedTest, GuessesTheColumnsOfAFileWithoutAHeader) {
   std::vector<std::string> wanted{"column_2"};
-  DelimitedParser parser(utc_, wanted, ',', no_names_);
+  DelimitedParser parser(Columns(wanted), ',', no_names_);
   ASSERT_EQ(parser.Parse("a.example,443,192.0.2.1,-,[05/Dec/2024:00:10:18 +0000],400,\"HTTP/1.0\","
                          "\"GET\",\"/\"",
                          record_),
@@ -70,13 +70,13 @@ TEST_F(DelimitedTest, GuessesTheColumnsOfAFileWithoutAHeader) {
 
 TEST_F(DelimitedTest, TakesNamesFromOutside) {
   const std::vector<std::string> names{"ip", "time", "note"};
-  DelimitedParser parser(utc_, wanted_, ',', names);
+  DelimitedParser parser(Columns(wanted_), ',', names);
   ASSERT_EQ(parser.Parse("192.0.2.1,1700158623,hello", record_), LineKind::kRequest);
   EXPECT_EQ(Column(1), "hello");
 }
 
 TEST_F(DelimitedTest, SaysWhatIsWrongWithALine) {
-  DelimitedParser parser(utc_, wanted_, ',', no_names_);
+  DelimitedParser parser(Columns(wanted_), ',', no_names_);
   EXPECT_EQ(parser.Parse("time,ip", record_), LineKind::kOther);
   EXPECT_EQ(parser.Parse("1700158623,192.0.2.1,3", record_), LineKind::kBad);
   EXPECT_EQ(parser.problem(), "it has more or fewer columns than the header");

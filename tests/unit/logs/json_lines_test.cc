@@ -8,7 +8,7 @@ namespace {
 class JsonLinesTest : public ParserTest {
  protected:
   std::vector<std::string> wanted_{"request.tls.proto", "tenant", "tags"};
-  JsonLinesParser parser_{utc_, wanted_};
+  JsonLinesParser parser_{Columns(wanted_)};
 };
 
 TEST_F(JsonLinesTest, ReadsCaddys) {

@@ -94,6 +94,90 @@ TEST_F(LogStreamTest, AGapIsNoJumpAndTheLastLineCounts) {
   EXPECT_THAT(bad_lines_, IsEmpty());
 }
 
+TEST_F(LogStreamTest, SortsAWholeLogHoweverFarOutOfOrderItIs) {
+  std::string newest_first;
+  std::vector<std::string> right;
+  for (int i = 0; i < 500; ++i) {
+    newest_first.insert(0, Line(i * 10, i % 7));
+    right.push_back(std::to_string(i * 10) + " 192.0.2." + std::to_string(i % 7));
+  }
+  const std::string path = Write("log", newest_first);
+  EXPECT_NE(Read({path}), right);
+  EXPECT_TRUE(summaries_[0].IsDisordered());
+  options_.sort_paths = {path};
+  EXPECT_EQ(Read({path}), right);
+  EXPECT_TRUE(summaries_[0].sorted);
+  EXPECT_FALSE(summaries_[0].IsDisordered());
+  EXPECT_EQ(summaries_[0].put_right, std::chrono::seconds(4990));
+  options_.sort_paths = {};
+  options_.sort = true;
+  EXPECT_EQ(Read({path}), right);
+}
+
+TEST_F(LogStreamTest, ALogIsDisorderedFromOneLateLineInAHundred) {
+  std::string log;
+  for (int i = 0; i < 199; ++i) {
+    log += Line(i * 10, 1);
+  }
+  Read({Write("log", log)});
+  EXPECT_FALSE(summaries_[0].IsDisordered());
+  Read({Write("log", log + Line(0, 2) + Line(0, 2))});
+  EXPECT_EQ(summaries_[0].late, 2U);
+  EXPECT_FALSE(summaries_[0].IsDisordered());
+  Read({Write("log", log + Line(0, 2) + Line(0, 2) + Line(0, 2))});
+  EXPECT_TRUE(summaries_[0].IsDisordered());
+}
+
+TEST_F(LogStreamTest, AShuffledLogIsDisorderedThoughItsLinesLookFarAhead) {
+  std::string log;
+  for (int i = 0; i < 200; ++i) {
+    log += Line(i * 7919 % 200 * 4000 % 50'000, 1);  // All over half a day.
+  }
+  Read({Write("log", log)});
+  EXPECT_TRUE(summaries_[0].IsDisordered());
+  options_.sort = true;
+  EXPECT_EQ(Read({Path("log")}).size(), 200U);
+}
+
+TEST_F(LogStreamTest, SkipsUtf8MarksAndNamesUtf16) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_THAT(Read({Write("log", mark + Line(1, 1) + mark + Line(2, 2))}),
+              ElementsAre("1 192.0.2.1", "2 192.0.2.2"));
+  EXPECT_THAT(bad_lines_, IsEmpty());
+  EXPECT_EQ(Read({Write("json", mark + "{\"ts\": 1765962001, \"ip\": \"192.0.2.1\"}\n")}).size(),
+            1U);
+  EXPECT_EQ(Read({Write("w3c", mark + "#Fields: date time c-ip\n2025-12-17 09:00:01 192.0.2.1\n")})
+                .size(),
+            1U);
+  std::string wide = "\xFF\xFE";
+  for (const char c : Line(1, 1)) {
+    wide += std::string{c, '\0'};
+  }
+  Read({Write("wide", wide)});
+  EXPECT_THAT(error_, HasSubstr("UTF-16"));
+  EXPECT_THAT(error_, HasSubstr("iconv"));
+}
+
+TEST_F(LogStreamTest, ReadsTheTimeFromTheColumnNamed) {
+  options_.time = {.name = "when", .unit = std::chrono::milliseconds(1)};
+  EXPECT_THAT(Read({Write("log.csv", "time,when,ip\n1,1765962001500,192.0.2.1\n")}),
+              ElementsAre("1 192.0.2.1"));
+  EXPECT_FALSE(summaries_[0].whole_seconds);
+  Read({Write("log", Line(1, 1))});
+  EXPECT_THAT(error_, HasSubstr("names a column"));
+  Read({Write("log.csv", "time,ip\n1765962001,192.0.2.1\n")});
+  EXPECT_THAT(error_, HasSubstr("a column called when"));
+}
+
+TEST_F(LogStreamTest, ReadsWhatTheCallersLayoutSays) {
+  const auto pattern = LogPattern::Parse("$remote_addr|$msec");
+  ASSERT_TRUE(pattern);
+  options_.pattern = *pattern;
+  options_.format = Format::kPattern;
+  EXPECT_THAT(Read({Write("log", "192.0.2.1|1765962001.250\nx\n")}), ElementsAre("1 192.0.2.1"));
+  EXPECT_EQ(summaries_[0].bad, 1U);
+}
+
 TEST_F(LogStreamTest, ReadsWhatIsThereOfACutOffLog) {
   std::string text;
   for (int i = 0; i < 3'000; ++i) {

@@ -2,10 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "logs/column_role.h"
 #include "logs/line_parser.h"
 #include "logs/stamp.h"
 
@@ -26,6 +28,12 @@ class ParserTest : public ::testing::Test {
   // "-" where the value is absent.
   [[nodiscard]] std::string Get(Field field) const { return Shown(record_.Get(field)); }
   [[nodiscard]] std::string Column(std::size_t i) const { return Shown(record_.columns.at(i)); }
+
+  // For parsers of formats with columns, which give `wanted` as LogRecord::columns.
+  [[nodiscard]] ColumnOptions Columns(const std::vector<std::string>& wanted,
+                                      TimeColumn time = {}) {
+    return {.stamps = &utc_, .wanted = &wanted, .time = std::move(time)};
+  }
 
   StampReader utc_ = StampsIn("UTC");
   LogRecord record_;

@@ -90,5 +90,20 @@ TEST(StampTest, AMistakenDayDoesNotStayRemembered) {
   EXPECT_EQ(Ms(stamps.Clf("18/Dec/2025:09:03:01 +0000")), 1'766'048'581'000);
 }
 
+TEST(StampTest, ReadsNumbersInTheUnitThatIsSaid) {
+  const auto ns = [](std::string_view text, Duration unit) {
+    const auto at = StampReader::Epoch(text, unit);
+    return at ? at->time_since_epoch().count() : -1;
+  };
+  EXPECT_EQ(ns("1500", std::chrono::milliseconds(1)), 1'500'000'000);
+  EXPECT_EQ(ns("1500.25", std::chrono::milliseconds(1)), 1'500'250'000);
+  EXPECT_EQ(ns("1500", std::chrono::seconds(1)), 1'500'000'000'000);
+  EXPECT_EQ(ns("1741600800123", std::chrono::microseconds(1)), 1'741'600'800'123'000);
+  EXPECT_EQ(ns("7", std::chrono::nanoseconds(1)), 7);
+  EXPECT_EQ(ns("99999999999999", std::chrono::seconds(1)), -1);
+  EXPECT_EQ(ns("soon", std::chrono::seconds(1)), -1);
+  EXPECT_EQ(ns("", std::chrono::seconds(1)), -1);
+}
+
 }  // namespace
 }  // namespace sluice::logs

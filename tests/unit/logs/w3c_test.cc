@@ -8,7 +8,7 @@ namespace {
 class W3cTest : public ParserTest {
  protected:
   std::vector<std::string> wanted_{"time-taken"};
-  W3cParser parser_{utc_, wanted_};
+  W3cParser parser_{Columns(wanted_)};
 };
 
 TEST_F(W3cTest, ReadsIissAndFollowsItsFieldsWhenTheyChange) {

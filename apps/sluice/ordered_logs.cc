@@ -1,0 +1,91 @@
+#include "ordered_logs.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/fault.h"
+#include "replay/human_text.h"
+
+namespace sluice::app {
+
+namespace {
+
+// Adds the files that must be sorted to `options`. Error: something else must be.
+Result<bool> SortWhatIsDisordered(const logs::LogMerge& logs, const std::vector<std::string>& paths,
+                                  logs::LogOptions& options) {
+  bool any = false;
+  bool all_files = true;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const logs::LogSummary log = logs.streams()[i]->Summary();
+    all_files = all_files && log.is_file;
+    if (!log.IsDisordered()) {
+      continue;
+    }
+    if (!log.is_file) {
+      return Fault(log.name + ": " + replay::Grouped(log.late + log.ahead) + " of " +
+                   replay::Grouped(log.requests + log.ahead) + " lines are more than " +
+                   replay::SpanText(options.horizon) +
+                   " out of order. The result would be wrong, so none is given. Add --sort, or "
+                   "give the logs as files: those are merged by time, and sorted where needed");
+    }
+    options.sort_paths.insert(paths[i]);
+    any = true;
+  }
+  if (any && !all_files) {
+    return Fault(
+        *options.sort_paths.begin() +
+        ": its lines are so much out of order that it must be sorted, which takes a second "
+        "look at all logs; standard input can be read only once. Add --sort");
+  }
+  return any;
+}
+
+}  // namespace
+
+Result<void> ReadInOrder(const LogArguments& arguments, logs::LogOptions options,
+                         const logs::AttributePlan& plan, bool final,
+                         const std::function<Result<void>(logs::LogMerge&)>& read) {
+  if (final) {
+    for (const std::string& path : arguments.logs) {
+      std::error_code error;
+      if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
+        continue;
+      }
+      auto logs = logs::LogMerge::Open({path}, options, plan);
+      if (!logs) {
+        return tl::unexpected(std::move(logs.error()));
+      }
+      while (logs::LogStream* const stream = logs->Next()) {
+        stream->Pop();
+      }
+      if (const auto any = SortWhatIsDisordered(*logs, {path}, options); !any) {
+        return tl::unexpected(any.error());
+      }
+    }
+  }
+  for (;;) {
+    auto logs = logs::LogMerge::Open(arguments.logs, options, plan);
+    if (!logs) {
+      return tl::unexpected(std::move(logs.error()));
+    }
+    if (Result<void> done = read(*logs); !done) {
+      return done;
+    }
+    if (auto failure = logs->Failure()) {
+      return tl::unexpected(std::move(*failure));
+    }
+    const auto again = SortWhatIsDisordered(*logs, arguments.logs, options);
+    if (!again) {
+      return tl::unexpected(again.error());
+    }
+    if (!*again) {
+      return {};
+    }
+  }
+}
+
+}  // namespace sluice::app
