@@ -29,6 +29,17 @@ bool Truth(const json::object& of, const char* member) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
+// When the same request would pass, or why that is not a time.
+std::string WaitText(const json::object& limit, std::string_view reason) {
+  if (const std::string wait = Number(limit, "retry_after_ms", ""); !wait.empty()) {
+    return fmt::format("retry after {} ms", wait);
+  }
+  if (reason == "in_flight" || reason == "reserved") {
+    return "retry time unknown: a slot must be released first";
+  }
+  return reason.starts_with("store_") ? "retry time unknown" : "retrying does not help";
+}
+
 std::string TellLimit(const json::object& limit, std::int64_t now) {
   std::string line =
       fmt::format("  {:<24} {:<8} limit {}, remaining {}", Text(limit, "name"),
@@ -36,11 +47,11 @@ std::string TellLimit(const json::object& limit, std::int64_t now) {
                   Number(limit, "limit", "unlimited"), Number(limit, "remaining", "unlimited"));
   const json::value* reset = limit.if_contains("reset_at");
   if (reset != nullptr && reset->is_int64()) {
-    line += fmt::format(", fresh in {} s", std::max<std::int64_t>(0, reset->as_int64() - now));
+    line += fmt::format(", full quota again in {} s",
+                        std::max<std::int64_t>(0, reset->as_int64() - now));
   }
   if (const std::string reason = Text(limit, "reason"); !reason.empty()) {
-    line += fmt::format(", {}, retry after {} ms", reason,
-                        Number(limit, "retry_after_ms", "(never or unknown)"));
+    line += fmt::format(", {}, {}", reason, WaitText(limit, reason));
   }
   if (limit.contains("wait_ms")) {
     line += fmt::format(", wait {} ms", Number(limit, "wait_ms", "?"));
@@ -57,7 +68,7 @@ Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
   const json::value parsed = json::parse(body, error);
   const json::object* object = error ? nullptr : parsed.if_object();
   if (object == nullptr || !object->contains("allowed")) {
-    return Fault("the server's answer is none of Sluice's: " + body);
+    return Fault("unexpected answer from the server: " + body);
   }
   AnswerText answer;
   answer.allowed = Truth(*object, "allowed");

@@ -9,9 +9,9 @@ namespace sluice::app {
 
 void AddBans(CLI::App& app, int& exit_code) {
   auto server = std::make_shared<std::string>("http://127.0.0.1:6070");
-  CLI::App* command = app.add_subcommand("bans", "List the keys that a running daemon refuses");
+  CLI::App* command = app.add_subcommand("bans", "List the banned keys");
   command->footer(
-      "Those that a rule's `ban` has banned, with what is left of it.\n"
+      "Lists the keys banned by a rule's `ban`, and how long each ban lasts.\n"
       "Exit codes: 0 done, 2 error.\n"
       "Example: sluice bans");
   command->add_option("--server", *server, "The admin listener")->capture_default_str();

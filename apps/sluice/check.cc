@@ -57,16 +57,17 @@ int Check(const CheckOptions& options) {
 
 void AddCheck(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand("check", "Ask a daemon whether a request may go on");
+  CLI::App* command = app.add_subcommand("check", "Ask a daemon whether a request may pass");
   command->footer(
       "Exit codes: 0 allowed, 1 denied, 2 error.\n"
       "Example: sluice check user_id=u_42 endpoint=/v1/charges --cost 3");
   command->add_option("attributes", options->words, "The request's attributes: key=value ...");
   command->add_option("--server", options->server, "The daemon")->capture_default_str();
-  command->add_option("--cost", options->cost, "Units to spend")->capture_default_str();
-  command->add_flag("--peek", options->peek, "Judge, but spend nothing");
-  command->add_flag("--wait", options->wait, "Let the daemon answer when a shaped request may go");
-  command->add_flag("--json", options->json, "Print the daemon's JSON");
+  command->add_option("--cost", options->cost, "Units to charge")->capture_default_str();
+  command->add_flag("--peek", options->peek, "Judge the request without charging it");
+  command->add_flag("--wait", options->wait,
+                    "Wait for the answer until a delayed (shape: true) request may go");
+  command->add_flag("--json", options->json, "Print the daemon's answer as JSON");
   command->callback([options, &exit_code] { exit_code = Check(*options); });
 }
 

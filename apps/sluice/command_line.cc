@@ -10,7 +10,8 @@ bool ReadAttributes(const std::vector<std::string>& words, std::vector<Attribute
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0) {
-      std::fprintf(stderr, "sluice: %s is no attribute: write key=value, as in user_id=u_42\n",
+      std::fprintf(stderr,
+                   "sluice: %s is not an attribute: write key=value, such as user_id=u_42\n",
                    base::DisplayText(word).c_str());
       return false;
     }

@@ -55,10 +55,10 @@ void WarnOfEnd(const std::string& what, const net::TlsContext& context) {
       std::chrono::duration_cast<std::chrono::system_clock::duration>(
           not_after->time_since_epoch()));
   if (end < now) {
-    spdlog::error("the {} ended at {:%Y-%m-%d %H:%M} UTC: clients will refuse it", what,
+    spdlog::error("the {} expired at {:%Y-%m-%d %H:%M} UTC: clients will refuse it", what,
                   fmt::gmtime(end));
   } else if (end - now < kSoon) {
-    spdlog::warn("the {} ends at {:%Y-%m-%d %H:%M} UTC", what, fmt::gmtime(end));
+    spdlog::warn("the {} expires at {:%Y-%m-%d %H:%M} UTC", what, fmt::gmtime(end));
   }
 }
 
@@ -101,7 +101,7 @@ Result<std::string> LoadToken(const std::string& path) {
 
 std::string_view FaultOfToken(std::string_view secret) {
   if (secret.empty()) {
-    return "the secret is empty: anybody could send it";
+    return "the secret is empty, so anybody could send it";
   }
   return secret.size() > frontend::kMostTokenBytes ? "the secret has more than 512 bytes" : "";
 }
@@ -244,8 +244,8 @@ void Credentials::Reload(const char* why) {
       spdlog::info("{}: the new {} is in use", why, item.what);
       continue;
     } else if (texts != item.failed) {
-      spdlog::error("{}: the new {} does not load, the one in use stays: {}", why, item.what,
-                    loaded.error().Text());
+      spdlog::error("{}: the new {} cannot be loaded, the current one stays in use: {}", why,
+                    item.what, loaded.error().Text());
     }
     item.failed = texts;
     failed_.fetch_add(1, std::memory_order_relaxed);
@@ -260,18 +260,16 @@ void Credentials::Write(telemetry::Exposition& out) const {
     out.Sample(family, labels, value);
   };
   constexpr std::string_view kReloads = "sluice_credential_reloads_total";
-  out.Family(kReloads, "Changes of certificates and tokens on disk, put in use or not.",
-             Exposition::Type::kCounter);
+  out.Family(kReloads, "Reloads of certificates and tokens by result.", Exposition::Type::kCounter);
   count(kReloads, "ok", reloaded_.load(std::memory_order_relaxed));
   count(kReloads, "failed", failed_.load(std::memory_order_relaxed));
   constexpr std::string_view kHandshakes = "sluice_tls_handshakes_total";
-  out.Family(kHandshakes, "TLS handshakes of clients, by how they ended.",
-             Exposition::Type::kCounter);
+  out.Family(kHandshakes, "TLS handshakes of clients by result.", Exposition::Type::kCounter);
   count(kHandshakes, "done", tls_counters_.done.load(std::memory_order_relaxed));
   count(kHandshakes, "failed", tls_counters_.failed.load(std::memory_order_relaxed));
   count(kHandshakes, "timed_out", tls_counters_.timed_out.load(std::memory_order_relaxed));
   constexpr std::string_view kEnd = "sluice_tls_certificate_expiry_timestamp_seconds";
-  out.Family(kEnd, "When a listener's certificate ends, in seconds since 1970.",
+  out.Family(kEnd, "Expiry time of a listener's certificate, in seconds since 1970.",
              Exposition::Type::kGauge);
   for (std::size_t i = 0; i < listeners_.size(); ++i) {
     if (listeners_[i]->tls == nullptr) {

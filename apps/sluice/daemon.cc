@@ -80,7 +80,7 @@ class Daemon {
     if (redis_) {
       registry_.Add(redis_->metrics());
       registry_.Add(leases_->metrics());
-      registry_.AddGauge("sluice_redis_nodes", "Nodes that share this Redis, as last counted.",
+      registry_.AddGauge("sluice_redis_nodes", "Nodes that share this Redis, by the last count.",
                          [this] { return static_cast<double>(redis_->nodes().load()); });
     }
     if (rate_limits_ != nullptr) {
@@ -143,11 +143,12 @@ class Daemon {
     readiness_.Set(true);
     SetHealth();
     Greet(server_,
-          config_.redis ? Describe(*config_.redis) + "; while it is away " + table_.description
-                        : table_.description,
+          config_.redis
+              ? Describe(*config_.redis) + "; while it is unreachable: " + table_.description
+              : table_.description,
           *service_.Rules());
     (void)systemd_.Ready();
-    spdlog::info("serving with {} rules on {} loops", service_.Rules()->rules().size(),
+    spdlog::info("serving with {} rules on {} threads", service_.Rules()->rules().size(),
                  server_.loops());
     return {};
   }
@@ -191,7 +192,8 @@ class Daemon {
       credentials_->ReloadOnDemand();
       rules_->ReloadOnDemand();
       if (const auto loaded = modes_.Load(); !loaded) {
-        spdlog::error("SIGHUP: the modes stay as they are: {}", loaded.error().Text());
+        spdlog::error("SIGHUP: the modes cannot be read and stay unchanged: {}",
+                      loaded.error().Text());
       }
       if (envoy_ != nullptr) {
         envoy_->ReloadOnDemand();
@@ -204,7 +206,7 @@ class Daemon {
 
   void BeginStop(int signal) {
     if (stopping_) {
-      spdlog::warn("signal {} again: stopping at once", signal);
+      spdlog::warn("signal {} again: exiting without waiting", signal);
       control_.Stop();
       return;
     }
@@ -221,10 +223,10 @@ class Daemon {
   void CheckDrained() {
     constexpr auto kEvery = std::chrono::milliseconds(10);
     if (server_.drained() && GaveBack()) {
-      spdlog::info("drained: every request was answered");
+      spdlog::info("shutdown: all requests were answered");
       control_.Stop();
     } else if (std::chrono::steady_clock::now() >= drain_until_) {
-      spdlog::warn("drain_timeout passed: closing the connections that are left");
+      spdlog::warn("drain_timeout is over: closing the remaining connections");
       control_.Stop();
     } else {
       control_.ArmAfter(drain_check_, kEvery, net::TimerPrecision::kExact);

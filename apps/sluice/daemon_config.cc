@@ -66,8 +66,8 @@ void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Repo
     EachField(api, "api", kApiFields, report, [&](std::string_view, const YamlNode& dir) {
       const auto text = rules::ReadText(dir, "dir", report);
       if (text && (text->empty() || !api_folder.empty())) {
-        report.Fail(dir, text->empty() ? "dir is empty: name a folder, or leave api out"
-                                       : "the API has one folder: one of them must go");
+        report.Fail(dir, text->empty() ? "dir is empty: name a directory, or leave api out"
+                                       : "the API can have only one directory: remove one of them");
       } else if (text) {
         api_folder = std::filesystem::absolute(folder / *text).lexically_normal().string();
       }
@@ -82,7 +82,8 @@ void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Repo
                 }
                 if (field == "etcd") {
                   if (config.etcd) {
-                    report.Fail(files, "rules come from one etcd cluster: one of them must go");
+                    report.Fail(files,
+                                "rules can come from only one etcd cluster: remove one of them");
                   }
                   config.etcd = ReadEtcd(files, folder, report);
                   return;
@@ -112,8 +113,9 @@ EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder,
               }
             });
   if (envoy.directory.empty()) {
-    report.Fail(node,
-                "envoy wants the directory of its domains' files: write envoy: {directory: DIR}");
+    report.Fail(
+        node,
+        "envoy needs the directory of its configuration files: write envoy: {directory: DIR}");
   }
   return envoy;
 }
@@ -135,7 +137,8 @@ void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& 
               }
               const auto keep = rules::ReadDuration(value, field, report);
               if (keep && *keep <= Duration::zero()) {
-                report.Fail(value, "keep must be longer than nothing: mebibytes: 0 keeps none");
+                report.Fail(value,
+                            "keep must be longer than 0: to keep nothing write mebibytes: 0");
               }
               idempotency.keep = keep.value_or(idempotency.keep);
             });

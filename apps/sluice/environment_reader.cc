@@ -60,7 +60,7 @@ std::size_t EnvironmentReader::Number(std::string_view name, std::size_t otherwi
         const auto number = ReadAll<std::size_t>(text);
         return number && *number <= most ? number : std::nullopt;
       },
-      "is no number from 0 to " + std::to_string(most));
+      "is not a number from 0 to " + std::to_string(most));
 }
 
 float EnvironmentReader::Share(std::string_view name, float otherwise) {
@@ -70,7 +70,7 @@ float EnvironmentReader::Share(std::string_view name, float otherwise) {
         const auto share = ReadAll<float>(text);
         return share && *share >= 0 && *share <= 1 ? share : std::nullopt;
       },
-      "is no number from 0 to 1");
+      "is not a number from 0 to 1");
 }
 
 Duration EnvironmentReader::Time(std::string_view name, Duration otherwise) {
@@ -80,7 +80,7 @@ Duration EnvironmentReader::Time(std::string_view name, Duration otherwise) {
         const std::optional<Duration> time = ReadGoDuration(text);
         return time && *time >= Duration::zero() ? time : std::nullopt;
       },
-      "is no duration, such as 10s or 1h30m");
+      "is not a duration, such as 10s or 1h30m");
 }
 
 void EnvironmentReader::Fail(std::string_view name, std::string_view value, std::string_view why) {

@@ -50,7 +50,7 @@ void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
   auto options = std::make_shared<EnvoyOptions>();
   CLI::App* command = parent.add_subcommand(verb, what);
   command->footer(
-      "The limits of one descriptor: its entries in their order.\n"
+      "The entries are those of one descriptor, in order.\n"
       "Exit codes: 0 done, 2 error.\n"
       "Example: sluice envoy " +
       verb + " my_domain remote_address=192.0.2.7");
@@ -65,10 +65,11 @@ void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
 
 void AddEnvoy(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("envoy", "Counters of Envoy's descriptors in a running daemon");
+      app.add_subcommand("envoy", "Show or reset the counters of Envoy's descriptors");
   command->require_subcommand(1);
-  AddVerb(*command, "usage", "Tell what is left of their limits, spending nothing", exit_code);
-  AddVerb(*command, "reset", "Make them fresh", exit_code);
+  AddVerb(*command, "usage", "Show what is left of a descriptor's limits, without charging",
+          exit_code);
+  AddVerb(*command, "reset", "Reset a descriptor's counters", exit_code);
 }
 
 }  // namespace sluice::app

@@ -33,15 +33,16 @@ constexpr auto kUnheeded = std::to_array<Unheeded>({
     {"EXTRA_TAGS", kPrometheus},
     {"USE_DOG_STATSD", kPrometheus},
     {"DOG_STATSD_", kPrometheus},
-    {"PROMETHEUS_MAPPER_YAML", "metrics have labels as they are"},
+    {"PROMETHEUS_MAPPER_YAML", "labels of metrics are not mapped"},
     {"PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS", "times are in seconds, as the metric's name says"},
     {"TRACING_", "there is no tracing yet"},
     {"OTEL_", "there is no tracing yet"},
     {"CONFIG_GRPC_XDS_", "the configuration is read from files"},
     {"XDS_CLIENT_", "the configuration is read from files"},
-    {"FORCE_START_WITHOUT_INITIAL_CONFIG", "it always starts, and answers errors until then"},
-    {"GOMEMLIMIT", "this is no Go program"},
-    {"GOMAXPROCS", "this is no Go program: set `loops` in the configuration"},
+    {"FORCE_START_WITHOUT_INITIAL_CONFIG",
+     "Sluice always starts, and answers errors until a configuration is loaded"},
+    {"GOMEMLIMIT", "Sluice is not a Go program"},
+    {"GOMAXPROCS", "Sluice is not a Go program: set `loops` in the configuration"},
 });
 
 std::string Address(const std::string& host, std::size_t port) {
@@ -55,7 +56,7 @@ std::string ReadAddress(EnvironmentReader& read, std::string_view host,
   constexpr std::size_t kMostPort = 65'535;
   const std::string where = read.Text(host, default_host);
   if (!net::ParseAddress(Address(where, default_port))) {
-    read.Fail(host, where, "is no address");
+    read.Fail(host, where, "is not an address");
   }
   return Address(where, read.Number(port, default_port, kMostPort));
 }
@@ -70,12 +71,12 @@ std::optional<TlsConfig> ReadTls(EnvironmentReader& read) {
                 .client_name = read.Text("GRPC_CLIENT_TLS_SAN", "")};
   if (!tls.client_name.empty() && tls.client_ca.empty()) {
     read.Fail("GRPC_CLIENT_TLS_SAN", tls.client_name,
-              "wants GRPC_CLIENT_TLS_CACERT, without which no client shows a certificate");
+              "needs GRPC_CLIENT_TLS_CACERT, without which clients send no certificate");
   }
   if (tls.cert.empty() || tls.key.empty()) {
     read.Fail("GRPC_SERVER_USE_TLS", "true", "wants GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
   } else if (const auto loaded = LoadTls(tls); !loaded) {
-    read.Fail("GRPC_SERVER_TLS_CERT", tls.cert, "does not load: " + loaded.error().Text());
+    read.Fail("GRPC_SERVER_TLS_CERT", tls.cert, "cannot be loaded: " + loaded.error().Text());
   }
   return tls;
 }
@@ -97,9 +98,10 @@ void ReadListeners(EnvironmentReader& read, DaemonConfig& config) {
                        .token = token};
   const auto endpoint = net::ParseAddress(debug.address);
   if (token.empty() && endpoint && !endpoint->address().is_loopback()) {
-    read.Fail("DEBUG_HOST", read.Text("DEBUG_HOST", ""),
-              "opens the operators' door to others: set SLUICE_ADMIN_TOKEN, which they send as "
-              "`Authorization: Bearer`, or leave DEBUG_HOST out");
+    read.Fail(
+        "DEBUG_HOST", read.Text("DEBUG_HOST", ""),
+        "opens the admin listener to other hosts: set SLUICE_ADMIN_TOKEN, which clients send as "
+        "`Authorization: Bearer`, or leave DEBUG_HOST out");
   }
   config.listeners = {std::move(http), std::move(grpc), std::move(debug)};
   if (read.Bool("USE_PROMETHEUS", false)) {
@@ -109,10 +111,10 @@ void ReadListeners(EnvironmentReader& read, DaemonConfig& config) {
                            .token = {},
                            .metrics_path = read.Text("PROMETHEUS_PATH", "/metrics")};
     if (!net::ParseAddress(metrics.address)) {
-      read.Fail("PROMETHEUS_ADDR", metrics.address, "is no address, such as :9090");
+      read.Fail("PROMETHEUS_ADDR", metrics.address, "is not an address, such as :9090");
     }
     if (!metrics.metrics_path.starts_with('/')) {
-      read.Fail("PROMETHEUS_PATH", metrics.metrics_path, "is no path, such as /metrics");
+      read.Fail("PROMETHEUS_PATH", metrics.metrics_path, "is not a path, such as /metrics");
     }
     config.listeners.push_back(std::move(metrics));
   }
@@ -131,7 +133,7 @@ void ReadFiles(EnvironmentReader& read, EnvoyConfig& envoy) {
   }
   envoy.reading.merge_domains = read.Bool("MERGE_DOMAIN_CONFIG", false);
   if (const std::string type = read.Text("CONFIG_TYPE", "FILE"); type != "FILE") {
-    read.Fail("CONFIG_TYPE", type, "is not known here: the configuration is read from files, FILE");
+    read.Fail("CONFIG_TYPE", type, "is not supported: the configuration is read from files, FILE");
   }
 }
 
@@ -156,7 +158,7 @@ void ReadSettings(EnvironmentReader& read, envoy::Settings& settings) {
   settings.retry_after_header = read.Bool("SLUICE_RETRY_AFTER", false);
   settings.ratelimit_fields = read.Bool("SLUICE_RATELIMIT_FIELDS", false);
   if (const std::string backend = read.Text("BACKEND_TYPE", "redis"); backend != "redis") {
-    read.Fail("BACKEND_TYPE", backend, "is not known here: leave it out");
+    read.Fail("BACKEND_TYPE", backend, "is not supported: leave it out");
   }
 }
 

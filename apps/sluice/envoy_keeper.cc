@@ -72,7 +72,7 @@ void EnvoyKeeper::LoadFirst() {
   if (follower) {
     follower_ = *std::move(follower);
   } else {
-    spdlog::error("changes of {} are not seen: {}; SIGHUP reads it again", config_.directory,
+    spdlog::error("cannot watch {} for changes: {}; send SIGHUP to reload it", config_.directory,
                   follower.error().Text());
   }
 }
@@ -115,10 +115,11 @@ void EnvoyKeeper::Load(std::string_view why) {
   running_text_ = std::move(text);
   failed_text_.clear();
   if (domains == 0) {
-    spdlog::warn("{}: no domain is configured below {}: every request is answered OK", why,
+    spdlog::warn("{}: no domain is configured below {}: every request is allowed", why,
                  config_.directory);
   } else {
-    spdlog::info("{}: {} limits of {} domains in force", why, limits, domains);
+    spdlog::info("{}: loaded {} Envoy limit{} in {} domain{}", why, limits, limits == 1 ? "" : "s",
+                 domains, domains == 1 ? "" : "s");
   }
   on_loaded_();
 }
@@ -134,8 +135,8 @@ void EnvoyKeeper::Fail(std::string_view why, const std::vector<Error>& errors, s
     lines += "\n" + error.Text();
   }
   spdlog::error(
-      "{}: the configuration of Envoy's domains does not load, {}:{}", why,
-      running_text_.empty() ? "there is none: calls fail" : "the running one stays in force",
+      "{}: the configuration of Envoy's domains is invalid, {}:{}", why,
+      running_text_.empty() ? "there is no other, so calls fail" : "the running one stays active",
       lines);
 }
 

@@ -43,9 +43,10 @@ void ReadEndpoint(const YamlNode& node, Reporter& report, EtcdConfig& etcd,
   }
   const auto target = net::ParseDialTarget(rest, kDefaultPort);
   if (rest.empty() || rest.find('/') != std::string_view::npos || !target) {
-    report.Fail(node, "endpoints: " + *text + " is no endpoint: write http://HOST:2379");
+    report.Fail(node, "endpoints: " + *text + " is not an endpoint: write http://HOST:2379");
   } else if (secure && scheme && secure != scheme) {
-    report.Fail(node, "endpoints: some are https and some http: they are of one cluster");
+    report.Fail(node,
+                "endpoints: some are https and some http: use one of them for the whole cluster");
   } else {
     scheme = secure ? secure : scheme;
     etcd.endpoints.push_back(target->Text());
@@ -99,18 +100,18 @@ EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, R
                   }
                 });
       if (etcd.username.empty() || etcd.password_file.empty()) {
-        report.Fail(value, "auth wants a username and a password_file");
+        report.Fail(value, "auth needs a username and a password_file");
       } else if (const auto password = ReadFile(etcd.password_file); !password) {
         report.Fail(value, password.error().Text());
       }
     }
   });
   if (etcd.endpoints.empty()) {
-    report.Fail(node, "etcd wants endpoints: write endpoints: [http://127.0.0.1:2379]");
+    report.Fail(node, "etcd needs endpoints: write endpoints: [http://127.0.0.1:2379]");
   }
   etcd.uses_tls = scheme.value_or(has_tls);
   if (has_tls && !etcd.uses_tls) {
-    report.Fail(node, "etcd has tls, and its endpoints are http: write https://");
+    report.Fail(node, "etcd has tls, but its endpoints are http: write https://");
   }
   if (etcd.uses_tls) {
     if (const auto loaded = SettingsOf(etcd); !loaded) {

@@ -34,7 +34,7 @@ Result<std::unique_ptr<EtcdKeeper>> EtcdKeeper::Create(net::EventLoop& loop,
     if (read) {
       last = *std::move(read);
     } else {
-      spdlog::error("{}: {}: it is passed over", made->copy_file_, read.error().Text());
+      spdlog::error("{}: {}: the file is ignored", made->copy_file_, read.error().Text());
     }
   }
   made->copied_ = last.documents;
@@ -57,8 +57,7 @@ void EtcdKeeper::Start(Duration patience) {
     loop_.RunOne();
   }
   if (!rules_->answered()) {
-    spdlog::warn("etcd has not answered: starting with the {} rules of its last visit",
-                 copied_.size());
+    spdlog::warn("etcd does not answer: starting with a copy of its last {} rules", copied_.size());
   }
 }
 
@@ -73,8 +72,9 @@ std::vector<rules::SourceText> EtcdKeeper::Sources(const sources::EtcdDocuments&
   for (const auto& [id, document] : documents) {
     rules::Findings own;
     if (!sources::IsRuleId(id)) {
-      own.errors.push_back({.message = "what follows the prefix is a rule's id: 1 to 64 of A-Z a-z "
-                                       "0-9 . _ -",
+      own.errors.push_back({.message =
+                                "the key after the prefix must be a rule id: 1 to 64 of A-Z a-z "
+                                "0-9 . _ -",
                             .place = {}});
     } else {
       texts.push_back({.name = NameOf(id), .text = sources::RuleDocument(id, document.text, own)});
@@ -93,7 +93,7 @@ void EtcdKeeper::KeepCopy() {
   }
   if (const auto kept = sources::WriteDurably(copy_file_, sources::WriteCopy(rules_->snapshot()));
       !kept) {
-    spdlog::error("no copy of etcd's rules is kept: {}", kept.error().Text());
+    spdlog::error("cannot store a copy of etcd's rules: {}", kept.error().Text());
   }
 }
 
@@ -106,7 +106,7 @@ void EtcdKeeper::OnState(sources::EtcdRules::State state, std::string_view why) 
       return;
     case State::kAway:
       lost_connections_.fetch_add(followed ? 1U : 0U, std::memory_order_relaxed);
-      spdlog::warn("etcd is away, its rules stay as they are: {}", why);
+      spdlog::warn("lost connection to etcd, its rules stay active: {}", why);
       return;
     case State::kLost:
       spdlog::error("{}", why);
@@ -120,8 +120,7 @@ void EtcdKeeper::Write(telemetry::Exposition& out) const {
              Exposition::Type::kGauge);
   out.Sample("sluice_etcd_up", {},
              std::uint64_t{following_.load(std::memory_order_relaxed) ? 1U : 0U});
-  out.Family("sluice_etcd_losses_total", "How often etcd went out of reach.",
-             Exposition::Type::kCounter);
+  out.Family("sluice_etcd_losses_total", "Lost connections to etcd.", Exposition::Type::kCounter);
   out.Sample("sluice_etcd_losses_total", {}, lost_connections_.load(std::memory_order_relaxed));
 }
 

@@ -38,8 +38,9 @@ std::string Numbers(const core::Quota& quota) {
     return fmt::format("{} per {}, burst {}", quota.rate, window, quota.limit);
   }
   if (quota.algorithm == core::Algorithm::kConcurrency) {
-    return fmt::format("{} in flight ({} for this priority), hold_ttl {}", quota.limit,
-                       quota.ceiling, window);
+    const std::string share =
+        quota.ceiling == quota.limit ? "" : fmt::format(" ({} for this priority)", quota.ceiling);
+    return fmt::format("{} at the same time{}, hold_ttl {}", quota.limit, share, window);
   }
   return fmt::format("{} per {}", quota.limit, window);
 }
@@ -96,7 +97,7 @@ int Explain(const ExplainOptions& options) {
   const Cost cost{.units = options.cost};
   rules::Matches matches;
   if (const auto matched = set->Match(attributes, cost, {}, matches); !matched) {
-    std::printf("this request is wrong: %s\n", matched.error().Text().c_str());
+    std::printf("invalid request: %s\n", matched.error().Text().c_str());
     return kExitNo;
   }
   const auto explanations = set->Explain(attributes, cost, {});
@@ -129,8 +130,8 @@ int Explain(const ExplainOptions& options) {
 
 void AddExplain(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command =
-      app.add_subcommand("explain", "Name the rules that apply to a request, and their numbers");
+  CLI::App* command = app.add_subcommand(
+      "explain", "Say which rules apply to a request, and why the others do not");
   command->footer(
       "Exit codes: 0 a rule applies, 1 none does, 2 error.\n"
       "Example: sluice explain --rules rules.yaml user_id=u_42 plan=enterprise");

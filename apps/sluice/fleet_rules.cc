@@ -44,7 +44,7 @@ Outcome FleetRules::LoadFirst() {
     }
     findings = running_.findings();
   }
-  spdlog::error("the rules in etcd do not load:{}", Lines(findings.errors));
+  spdlog::error("the rules in etcd are invalid:{}", Lines(findings.errors));
   waits_ = true;
   rules::Findings of_copy;
   texts = etcd_->Sources(etcd_->copied(), of_copy);
@@ -68,7 +68,7 @@ void FleetRules::OnChanged() {
   auto texts = etcd_->Sources(etcd_->documents(), findings);
   if (!findings.errors.empty()) {
     running_.metrics().CountReload(false);
-    spdlog::error("etcd changed: the new rules do not load, the running ones stay in force:{}",
+    spdlog::error("etcd changed: the new rules are invalid, the running rules stay active:{}",
                   Lines(findings.errors));
     waits_ = true;
     return;
@@ -127,21 +127,22 @@ tl::expected<frontend::http::Scope, FleetRules::RuleRefusal> FleetRules::AfterWr
   if (!written) {
     const auto& [kind, why] = written.error();
     if (kind == Kind::kChanged) {
-      return Refused(409, "changed", "somebody else is changing this rule in etcd: read it again");
+      return Refused(409, "changed",
+                     "somebody else changed this rule in etcd first: read it again");
     }
     if (kind == Kind::kRefused) {
-      return Refused(503, "not_kept", "etcd has not taken it, nothing has changed: " + why);
+      return Refused(503, "not_kept", "etcd did not store the rule, nothing changed: " + why);
     }
     return Refused(503, "outcome_unknown",
-                   "etcd has not said whether it has taken it, read the rule again: " + why);
+                   "etcd did not answer and may have stored the rule: read it again: " + why);
   }
   if (waits_) {
-    return Refused(
-        409, "not_in_force",
-        "etcd has it, and other rules there that do not load keep it from being in force");
+    return Refused(409, "not_in_force",
+                   "etcd has stored the rule, but another rule there is invalid, so this one is "
+                   "not active yet");
   }
   if (running_.api().documents().contains(id)) {
-    if (auto done = running_.Erase(id, "rule " + id + " is etcd's now"); !done) {
+    if (auto done = running_.Erase(id, "rule " + id + " is now in etcd"); !done) {
       return tl::unexpected(std::move(done.error()));
     }
   }

@@ -60,7 +60,7 @@ void Add(CLI::App& app, int& exit_code, const Verb& verb) {
   command->add_option("attributes", options->words, "A request's attributes: key=value ...")
       ->required();
   if (verb.has_units) {
-    command->add_option("--units", options->units, "Units that each key gets back")->required();
+    command->add_option("--units", options->units, "Units to give back to each key")->required();
   }
   command->add_option("--rule", options->rule, "Only this rule's key");
   command->add_option("--server", options->server, "The admin listener")->capture_default_str();
@@ -72,8 +72,8 @@ void Add(CLI::App& app, int& exit_code, const Verb& verb) {
 void AddReset(CLI::App& app, int& exit_code) {
   Add(app, exit_code,
       {.name = "reset",
-       .title = "Make keys fresh on a running daemon",
-       .footer = "The key of every rule that applies to the attributes.\n"
+       .title = "Reset the counters of a request's keys",
+       .footer = "Affects the key of every rule that applies to the attributes.\n"
                  "Exit codes: 0 done, 2 error.\n"
                  "Example: sluice reset user_id=u_42"});
 }
@@ -81,9 +81,10 @@ void AddReset(CLI::App& app, int& exit_code) {
 void AddRefund(CLI::App& app, int& exit_code) {
   Add(app, exit_code,
       {.name = "refund",
-       .title = "Give units back to keys on a running daemon",
-       .footer = "The key of every rule that applies to the attributes; none gets more than its "
-                 "whole quota.\n"
+       .title = "Give units back to a request's keys",
+       .footer = "Affects the key of every rule that applies to the attributes; no key gets more "
+                 "than its "
+                 "full limit.\n"
                  "Exit codes: 0 done, 2 error.\n"
                  "Example: sluice refund user_id=u_42 --units 5",
        .has_units = true});
@@ -92,8 +93,8 @@ void AddRefund(CLI::App& app, int& exit_code) {
 void AddUnban(CLI::App& app, int& exit_code) {
   Add(app, exit_code,
       {.name = "unban",
-       .title = "Lift bans of keys on a running daemon",
-       .footer = "The key of every rule that applies to the attributes.\n"
+       .title = "Lift the bans of a request's keys",
+       .footer = "Affects the key of every rule that applies to the attributes.\n"
                  "Exit codes: 0 done, 2 error.\n"
                  "Example: sluice unban ip=192.0.2.7 endpoint=/login"});
 }

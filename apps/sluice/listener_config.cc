@@ -49,9 +49,9 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
     path = (folder / *text).string();
   });
   if (tls.cert.empty() || tls.key.empty()) {
-    report.Fail(node, "tls wants a cert and its key: write tls: {cert: FILE, key: FILE}");
+    report.Fail(node, "tls needs cert and key: write tls: {cert: FILE, key: FILE}");
   } else if (!tls.client_name.empty() && tls.client_ca.empty()) {
-    report.Fail(node, "client_name wants client_ca: without it no client shows a certificate");
+    report.Fail(node, "client_name needs client_ca, without which clients send no certificate");
   } else if (sound) {
     if (const auto loaded = LoadTls(tls); !loaded) {
       report.Fail(node, loaded.error().Text());
@@ -69,7 +69,7 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
     const auto text = rules::ReadText(value, field, report);
     if (++given == 2) {
       report.Fail(value,
-                  "auth has two of token, token_file, password and password_file: leave one");
+                  "auth has two of token, token_file, password and password_file: keep only one");
     }
     if (!text) {
       return;
@@ -90,7 +90,7 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
   });
   if (given == 0) {
     report.Fail(auth,
-                "auth names no secret: write auth: {token_file: ...}, or of a resp listener auth: "
+                "auth has no secret: write auth: {token_file: ...}, or for a resp listener auth: "
                 "{password_file: ...}");
   }
 }
@@ -156,22 +156,23 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
   const bool grpc = listener.protocol == Protocol::kGrpc;
   const bool check = listener.role == frontend::http::Role::kCheck;
   if (grpc && !check) {
-    report.Fail(node, admin ? "a grpc listener has no role admin: leave role out"
-                            : "a grpc listener has no role metrics: leave role out");
+    report.Fail(node, admin ? "a grpc listener cannot have the role admin: leave role out"
+                            : "a grpc listener cannot have the role metrics: leave role out");
   }
   if (resp && listener.role == frontend::http::Role::kMetrics) {
-    report.Fail(node, "a resp listener has no role metrics: leave role out");
+    report.Fail(node, "a resp listener cannot have the role metrics: leave role out");
   }
   if (resp && admin) {
     report.Fail(node,
-                "a resp listener has no role admin: leave role out; SLUICE.RESET and "
-                "SLUICE.REFUND are for clients that authenticate, or that come from this host");
+                "a resp listener cannot have the role admin: leave role out; SLUICE.RESET and "
+                "SLUICE.REFUND are for clients that authenticate or are on this host");
   }
   if (UnixPathOf(listener.address) && !grpc) {
-    report.Fail(node, "only a grpc listener has a Unix socket: write protocol: grpc, or HOST:PORT");
+    report.Fail(node,
+                "only a grpc listener can use a Unix socket: write protocol: grpc, or HOST:PORT");
   }
   if (listener.address.empty() && !resp && !grpc && !check && !admin) {
-    report.Fail(node, "a metrics listener wants an address: write address: HOST:PORT");
+    report.Fail(node, "a metrics listener needs an address: write address: HOST:PORT");
   }
   if (listener.address.empty()) {
     listener.address = std::string(resp    ? kDefaultResp
@@ -180,7 +181,7 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
                                            : kDefaultHttp);
   }
   if (listener.has_proxies && (resp || !check)) {
-    report.Fail(node, "proxies ask an http listener of the role check: leave proxy out here");
+    report.Fail(node, "proxy is only for http listeners with the role check: leave it out");
   }
   if (!listener.hosts.empty() && !admin) {
     report.Fail(node, "hosts is for a listener with role: admin");
@@ -189,8 +190,8 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
   const bool knows_clients = has_auth || (listener.tls && !listener.tls->client_ca.empty());
   if (admin && !knows_clients && endpoint && !endpoint->address().is_loopback()) {
     report.Fail(node,
-                "an admin listener that others can reach wants auth: {token_file: ...}, or "
-                "clients with a certificate, tls: {..., client_ca: ...}");
+                "an admin listener on a non-loopback address needs auth: {token_file: ...}, or "
+                "client certificates, tls: {..., client_ca: ...}");
   }
   return listener;
 }

@@ -35,14 +35,14 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
       ->type_name("COLUMN[:UNIT]");
   command
       .add_option("--map", arguments.maps,
-                  "Where an attribute comes from: user_id=column (again for more)")
+                  "Take an attribute from a column: user_id=column (may be repeated)")
       ->type_name("ATTRIBUTE=COLUMN")
       ->allow_extra_args(false);
-  command.add_option("--cost", arguments.cost, "The column with what a request costs; else 1 each")
-      ->type_name("COLUMN");
   command
-      .add_option("--columns", arguments.columns,
-                  "The names of a CSV's columns, if it has no header")
+      .add_option("--cost", arguments.cost,
+                  "Column with the cost of a request (without it: 1 each)")
+      ->type_name("COLUMN");
+  command.add_option("--columns", arguments.columns, "Column names of a CSV file without a header")
       ->type_name("A,B,C");
   command
       .add_option("--time-zone", arguments.zone,
@@ -142,7 +142,7 @@ std::optional<logs::LogOptions> LogOptionsOf(const LogArguments& arguments) {
   }
   const auto reorder = DurationOf(arguments.reorder);
   if (!reorder || *reorder > logs::TimeOrder::kLongestHorizon) {
-    std::fprintf(stderr, "sluice: --reorder %s: write a length of time up to 1h, as in 2m\n",
+    std::fprintf(stderr, "sluice: --reorder %s: write a duration up to 1h, such as 2m\n",
                  arguments.reorder.c_str());
     return std::nullopt;
   }

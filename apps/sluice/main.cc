@@ -33,12 +33,12 @@ bool IsCommand(const CLI::App& app, std::string_view word) {
   if (guess.empty()) {
     std::fprintf(stderr, "  the commands are %s\n", rules::OneOf(known).c_str());
   }
-  std::fprintf(stderr, "  sluice --help says what each does\n");
+  std::fprintf(stderr, "  sluice --help describes them\n");
   return false;
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app{"Sluice, a rate limiter: may this request go on?", "sluice"};
+  CLI::App app{"Sluice, a rate limiter", "sluice"};
   app.set_version_flag("--version", std::string("sluice ") + kVersion);
   app.require_subcommand(1);
   app.fallthrough(false);

@@ -46,12 +46,13 @@ int KillSwitch(const std::string& server, const std::string& state) {
 
 void AddMode(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ModeOptions>();
-  CLI::App* command = app.add_subcommand("mode", "Say or set the mode of a running daemon's rule");
+  CLI::App* command = app.add_subcommand("mode", "Show or set a rule's mode");
   command->footer(
       "Exit codes: 0 done, 2 error.\n"
       "Example: sluice mode login shadow");
   command->add_option("rule", options->rule, "The rule's id")->required();
-  command->add_option("mode", options->mode, "The mode; own: what the rule itself says")
+  command
+      ->add_option("mode", options->mode, "The mode; own: undo, use the mode written in the rule")
       ->check(CLI::IsMember({"enforce", "shadow", "off", "own"}));
   command->add_option("--server", options->server, "The admin listener")->capture_default_str();
   command->callback([options, &exit_code] { exit_code = Mode(*options); });
@@ -60,9 +61,9 @@ void AddMode(CLI::App& app, int& exit_code) {
 void AddKillSwitch(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ModeOptions>();
   CLI::App* command =
-      app.add_subcommand("kill-switch", "Say or set whether a running daemon's rules are all off");
+      app.add_subcommand("kill-switch", "Turn all rules off or on again (show: no argument)");
   command->footer("Exit codes: 0 done, 2 error.");
-  command->add_option("state", options->mode, "on: no rule is in force")
+  command->add_option("state", options->mode, "on: every request is allowed, nothing is counted")
       ->check(CLI::IsMember({"on", "off"}));
   command->add_option("--server", options->server, "The admin listener")->capture_default_str();
   command->callback(

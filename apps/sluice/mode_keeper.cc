@@ -47,7 +47,7 @@ std::string TextOf(const rules::ModeOverrides& modes) {
 rules::ModeOverrides Read(const YamlNode& root, rules::Reporter& report) {
   rules::ModeOverrides modes;
   if (!root.is_map()) {
-    report.Fail(root, R"(it is no map: write {"kill_switch": false, "modes": {}})");
+    report.Fail(root, R"(the file is not a map: write {"kill_switch": false, "modes": {}})");
     return modes;
   }
   for (std::size_t i = 0; i < root.pair_count(); ++i) {
@@ -63,7 +63,7 @@ rules::ModeOverrides Read(const YamlNode& root, rules::Reporter& report) {
         }
       }
     } else {
-      report.Fail(root.key(i), "only kill_switch and modes (a map) stand here");
+      report.Fail(root.key(i), "unknown member: only kill_switch and modes (a map) are allowed");
     }
   }
   return modes;
@@ -91,7 +91,7 @@ Result<void> ModeKeeper::Load() {
   }
   if (read.all != modes_.all || read.by_rule != modes_.by_rule) {
     spdlog::log(read.all ? spdlog::level::warn : spdlog::level::info, "{}: {}{} modes are set",
-                file_, read.all ? "the kill switch is on, no rule is in force; " : "",
+                file_, read.all ? "the kill switch is on, every request is allowed; " : "",
                 read.by_rule.size());
     PutInForce(std::move(read));
   }
@@ -109,7 +109,7 @@ Result<void> ModeKeeper::Follow(net::EventLoop& loop) {
   watched_.emplace(*std::move(watched));
   auto follower = FileFollower::Create(loop, *watched_, kSettle, [this] {
     if (const auto loaded = Load(); !loaded) {
-      spdlog::error("the modes stay as they are: {}", loaded.error().Text());
+      spdlog::error("the modes cannot be read and stay unchanged: {}", loaded.error().Text());
     }
   });
   if (!follower) {
@@ -128,7 +128,8 @@ Result<void> ModeKeeper::SetMode(std::string_view rule, std::optional<rules::Mod
   }
   auto set = Set(std::move(next));
   if (set) {
-    spdlog::info("mode of rule {}: {}", rule, mode ? rules::NameOf(*mode) : "its own");
+    spdlog::info("mode of rule {}: {}", rule,
+                 mode ? rules::NameOf(*mode) : "as written in the rule");
   }
   return set;
 }
@@ -138,7 +139,8 @@ Result<void> ModeKeeper::SetKillSwitch(bool on) {
   next.all = on ? std::optional(rules::Mode::kOff) : std::nullopt;
   auto set = Set(std::move(next));
   if (set) {
-    spdlog::warn("kill switch {}", on ? "on: no rule is in force" : "off: the rules are in force");
+    spdlog::warn("kill switch {}", on ? "on: every request is allowed, nothing is counted"
+                                      : "off: the rules are active");
   }
   return set;
 }
@@ -162,10 +164,9 @@ void ModeKeeper::Write(telemetry::Exposition& out) const {
   using telemetry::Exposition;
   using telemetry::Label;
   const rules::ModeOverrides modes = service_.Modes();
-  out.Family("sluice_kill_switch", "1 while the kill switch is on and no rule is in force.",
-             Exposition::Type::kGauge);
+  out.Family("sluice_kill_switch", "1 while the kill switch is on.", Exposition::Type::kGauge);
   out.Sample("sluice_kill_switch", {}, std::uint64_t{modes.all ? 1U : 0U});
-  out.Family("sluice_rule_mode", "1 for the mode that a rule is in.", Exposition::Type::kGauge);
+  out.Family("sluice_rule_mode", "1 for a rule's current mode.", Exposition::Type::kGauge);
   if (const auto set = service_.Rules(); set != nullptr) {
     for (const rules::Rule& rule : set->rules()) {
       const std::array labels{Label{.name = "rule", .value = rule.id},

@@ -48,7 +48,7 @@ void LogOpening(const store::TableOpening& opening) {
     spdlog::info("table.keys or table.blocks has changed: {} keys moved", opening.keys);
   }
   if (opening.requests_undone > 0) {
-    spdlog::info("{} requests undone that a killed process left half written",
+    spdlog::info("{} requests undone that a killed process had written halfway",
                  opening.requests_undone);
   }
 }
@@ -69,27 +69,29 @@ store::WhenFull PolicyOf(WhenFull when_full) {
 
 void OpenedTable::AddMetrics(telemetry::Registry& registry) const {
   store::Table& table = *store;
-  registry.AddGauge("sluice_table_slots", "Keys that the table has room for.",
+  registry.AddGauge("sluice_table_slots", "Slots for keys in the table.",
                     [&table] { return static_cast<double>(table.Stats().slots); });
-  registry.AddGauge("sluice_table_live_slots", "Keys that are not fresh, about.",
+  registry.AddGauge("sluice_table_live_slots", "Approximate number of slots in use.",
                     [&table] { return static_cast<double>(table.Stats().live_slots); });
-  registry.AddGauge("sluice_table_blocks", "Blocks for logs, sliding windows and holds.",
+  registry.AddGauge("sluice_table_blocks",
+                    "Blocks for logs, sliding windows and holds in the table.",
                     [&table] { return static_cast<double>(table.Stats().blocks); });
-  registry.AddGauge("sluice_table_blocks_in_use", "Blocks that hold something.",
+  registry.AddGauge("sluice_table_blocks_in_use", "Blocks in use.",
                     [&table] { return static_cast<double>(table.Stats().blocks_in_use); });
-  registry.AddCounter("sluice_table_inserts_total", "Keys that got a slot.",
+  registry.AddCounter("sluice_table_inserts_total", "New keys.",
                       [&table] { return table.Stats().inserts; });
   registry.AddCounter("sluice_table_evictions_total",
-                      "Keys forgotten before their time, for want of slots or blocks.", [&table] {
+                      "Keys evicted because slots or blocks ran out.", [&table] {
                         const store::TableStats stats = table.Stats();
                         return stats.evictions + stats.block_evictions;
                       });
-  registry.AddCounter("sluice_table_full_denials_total", "Checks denied for want of room.",
+  registry.AddCounter("sluice_table_full_denials_total",
+                      "Checks denied because the table was full.",
                       [&table] { return table.Stats().full_denials; });
   registry.AddCounter("sluice_table_full_allows_total",
-                      "Checks let through unmetered for want of room.",
+                      "Checks allowed uncounted because the table was full.",
                       [&table] { return table.Stats().full_allows; });
-  registry.AddCounter("sluice_table_bans_total", "Times that denials banned a key.",
+  registry.AddCounter("sluice_table_bans_total", "Bans caused by denials.",
                       [&table] { return table.Stats().bans; });
 }
 
@@ -104,8 +106,8 @@ Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clo
   if (!table) {
     Error error = table.error();
     error.message +=
-        "\n  table: {path: ..., keys: ...} in the configuration sets where it lives "
-        "and how large it is";
+        "\n  table: {path: ..., keys: ...} in the configuration sets its path "
+        "and its size";
     return tl::unexpected(std::move(error));
   }
   OpenedTable opened;

@@ -34,9 +34,9 @@ void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPr
     const auto text = rules::ReadText(item, "trusted", report);
     const auto prefix = text ? rules::IpPrefix::Parse(*text) : std::nullopt;
     if (text && !prefix) {
-      report.Fail(item, "`" + *text + "` is no address or block of addresses: write 10.0.0.0/8");
+      report.Fail(item, "`" + *text + "` is not an address or address block: write 10.0.0.0/8");
     } else if (prefix && prefix->HasHostBits()) {
-      report.Fail(item, "`" + *text + "` has bits set behind its length: write " +
+      report.Fail(item, "`" + *text + "` has host bits set: write " +
                             std::string(rules::IpPrefix{prefix->network.Masked(prefix->length),
                                                         prefix->length}
                                             .Text()
@@ -60,9 +60,9 @@ void ReadHeaders(const YamlNode& map, std::string_view name, Reporter& report,
     const auto field = rules::ReadText(map.value(i), attribute, report);
     if (std::ranges::find(frontend::http::kToldAttributes, attribute) !=
         frontend::http::kToldAttributes.end()) {
-      report.Fail(map.key(i), attribute + " is told of every request: name another attribute");
+      report.Fail(map.key(i), attribute + " is set for every request: choose another attribute");
     } else if (field && field->empty()) {
-      report.Fail(map.value(i), "the header has no name");
+      report.Fail(map.value(i), "the name of the header is missing");
     } else if (field) {
       headers.emplace_back(attribute, *field);
     }
@@ -106,7 +106,7 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
               } else if (field == "client_address") {
                 const auto name = rules::ReadText(value, field, report);
                 if (name && name->empty()) {
-                  report.Fail(value, "client_address names no header: write X-Forwarded-For");
+                  report.Fail(value, "client_address is empty: write X-Forwarded-For");
                 } else if (name) {
                   proxy.forwarding.header = *name;
                 }

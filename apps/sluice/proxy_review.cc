@@ -32,13 +32,14 @@ struct Trap {
 Trap FindTrap(const rules::Rule& rule, const rules::RuleSet::Needs& needs,
               const std::set<std::string, std::less<>>& told) {
   if (std::string match = FirstUntold(needs.match, told); !match.empty()) {
-    return {std::move(match), "applies to none of them"};
+    return {std::move(match), "never applies to their requests"};
   }
   if (std::string key = FirstUntold(needs.key, told); !key.empty()) {
-    return {std::move(key),
-            rule.on_missing == rules::OnMissing::kDeny ? "denies them all" : "skips them all"};
+    return {std::move(key), rule.on_missing == rules::OnMissing::kDeny
+                                ? "denies all their requests"
+                                : "never limits their requests"};
   }
-  return {FirstUntold(needs.cost, told), "cannot judge them, and they are refused"};
+  return {FirstUntold(needs.cost, told), "refuses all their requests"};
 }
 
 // `text` as a client would write it into a path, its slashes as they are.
@@ -130,8 +131,8 @@ void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules:
     }
     if (const Trap trap = FindTrap(rule, rules.NeedsOf(rule), told); !trap.attribute.empty()) {
       findings.warnings.push_back(
-          {.message = "rule " + rule.id + ": proxies do not tell " + trap.attribute +
-                      " of their requests, so it " + trap.consequence +
+          {.message = "rule " + rule.id + ": proxies do not send " + trap.attribute +
+                      ", so this rule " + trap.consequence +
                       ": name the header that has it in the listener's proxy: {headers: {" +
                       trap.attribute + ": ...}}, or put it into the query of /v1/check/http",
            .place = rule.place});

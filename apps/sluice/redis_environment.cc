@@ -19,9 +19,9 @@ struct Unheeded {
   std::string_view name;  // Behind REDIS_ or REDIS_PERSECOND_.
   std::string_view reason;
 };
-constexpr std::string_view kPipelined =
-    "each loop has one connection, on which nothing waits for an answer";
-constexpr std::string_view kNeverWaits = "it starts without Redis, and dials until it is there";
+constexpr std::string_view kPipelined = "each worker thread has one connection with pipelining";
+constexpr std::string_view kNeverWaits =
+    "Sluice starts without Redis and connects when it is available";
 constexpr auto kUnheeded = std::to_array<Unheeded>({
     {"POOL_SIZE", kPipelined},
     {"POOL_ON_EMPTY_BEHAVIOR", kPipelined},
@@ -32,7 +32,7 @@ constexpr auto kUnheeded = std::to_array<Unheeded>({
     {"STARTUP_MAX_INTERVAL", kNeverWaits},
     {"STARTUP_MAX_ELAPSED_TIME", kNeverWaits},
     {"HEALTH_CHECK_ACTIVE_CONNECTION",
-     "health does not hang on Redis: see the metric sluice_redis_connections_up"},
+     "health does not depend on Redis: see the metric sluice_redis_connections_up"},
 });
 
 constexpr std::string_view kRedisPort = "6379";
@@ -102,7 +102,7 @@ class OneRedis {
       if (target) {
         config.servers.push_back(*std::move(target));
       } else {
-        read_.Fail(Name("URL"), url, "is not understood: " + target.error().message);
+        read_.Fail(Name("URL"), url, "is invalid: " + target.error().message);
       }
     }
   }
@@ -170,7 +170,7 @@ void ReadRedisEnvironment(EnvironmentReader& read, DaemonConfig& config) {
 }
 
 std::string_view WhyUnheededOfRedis(std::string_view name, const DaemonConfig& config) {
-  constexpr std::string_view kNoRedis = "REDIS_URL names no Redis: counters are kept here";
+  constexpr std::string_view kNoRedis = "REDIS_URL is not set: counters are in this process";
   if (name == "CACHE_KEY_PREFIX" || name == "EXPIRATION_JITTER_MAX_SECONDS") {
     return config.redis ? "" : kNoRedis;
   }
@@ -178,7 +178,7 @@ std::string_view WhyUnheededOfRedis(std::string_view name, const DaemonConfig& c
     return "";
   }
   if (config.names_store) {
-    return "the configuration file names the store";
+    return "the configuration file sets the store";
   }
   if (!config.redis) {
     return kNoRedis;

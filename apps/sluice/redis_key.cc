@@ -41,7 +41,7 @@ int Key(const KeyOptions& options) {
   if (const auto matched =
           set->Match(attributes, Cost{.units = 0}, {}, matches, rules::AbsentCost::kIsTheCalls);
       !matched) {
-    std::fprintf(stderr, "sluice: this request is wrong: %s\n", matched.error().Text().c_str());
+    std::fprintf(stderr, "sluice: invalid request: %s\n", matched.error().Text().c_str());
     return kExitError;
   }
   bool any = false;
@@ -58,7 +58,7 @@ int Key(const KeyOptions& options) {
     }
   }
   if (!any) {
-    std::fprintf(stderr, "sluice: no rule that keeps anything applies (see sluice explain)\n");
+    std::fprintf(stderr, "sluice: no rule with counters applies (see sluice explain)\n");
   }
   return any ? kExitOk : kExitNo;
 }
@@ -67,10 +67,10 @@ int Key(const KeyOptions& options) {
 
 void AddKey(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<KeyOptions>();
-  CLI::App* command =
-      app.add_subcommand("key", "Print the keys that a request's rules have in Redis");
+  CLI::App* command = app.add_subcommand("key", "Print the Redis keys of a request");
   command->footer(
-      "A line for each rule that applies: its id and the key; with formerly, the old id's key "
+      "Prints a line for each rule that applies: its id and the key; with formerly, also the old "
+      "id's key "
       "too.\n"
       "Exit codes: 0 a rule applies, 1 none does, 2 error.\n"
       "Example: redis-cli get \"$(sluice key --rules rules.yaml user_id=u_42 | cut -d' ' -f2)\"");

@@ -139,7 +139,7 @@ int ReplayLogs(const ReplayOptions& options) {
 void AddReplay(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand(
-      "replay", "What rules would have done to the traffic of request logs, under the logs' clock");
+      "replay", "Report what rules would have done to the traffic in request logs");
   command->footer(
       "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, AWS ALB and ELB,\n"
       "Envoy and Istio text, CSV, TSV, JSON lines, W3C (IIS, CloudFront), and what --log-format\n"
@@ -148,23 +148,24 @@ void AddReplay(CLI::App& app, int& exit_code) {
       "is found out. Attributes: ip, client, method, path, endpoint, host, status, user_agent, "
       "user,\n"
       "and every column by its name.\n"
-      "--format events: one JSON object a line in, one line per check or peek out "
+      "--format events: reads one JSON object per line, prints one line per check or peek "
       "(docs/replay.md).\n"
-      "Exit codes: 0 done, 1 the rules do not load, 2 error.\n"
+      "Exit codes: 0 done, 1 the rules are invalid, 2 error.\n"
       "Example: sluice replay --rules rules.yaml /var/log/nginx/access.log*");
-  command->add_option("--rules", options->rules, "The rule file (again for more)")
+  command->add_option("--rules", options->rules, "Rule file (may be repeated)")
       ->required()
       ->allow_extra_args(false);
   AddLogArguments(*command, options->logs, {"events"});
-  command->add_flag("--compare", options->compare,
-                    "Judge by every algorithm at the same limit too, and say how far each is off");
+  command->add_flag(
+      "--compare", options->compare,
+      "Also compare all algorithms at the same limit, and count their wrong decisions");
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->add_option("--html", options->html, "Also write the report as one page with charts")
       ->type_name("FILE");
   command->add_flag("--decisions", options->decisions,
                     "Print a JSON line per request (events always do)");
-  command->add_option("--top", options->top, "How many keys each list has")->capture_default_str();
-  command->add_option("--keys", options->keys, "How many keys to remember at once")
+  command->add_option("--top", options->top, "Number of keys in each list")->capture_default_str();
+  command->add_option("--keys", options->keys, "Number of keys that the table has room for")
       ->check(CLI::Range(std::uint64_t{1}, store::kMostKeys))
       ->default_str("1000000, events: 65536");
   command->callback([options, &exit_code] {

@@ -64,7 +64,7 @@ Result<void> RuleKeeper::LoadFirst() {
   running_.Report("start", outcome);
   if (outcome != Outcome::kPublished) {
     return tl::unexpected(
-        Error{.message = "the rules do not load:" + Lines(running_.findings().errors)});
+        Error{.message = "the rules are invalid:" + Lines(running_.findings().errors)});
   }
   auto follower = FileFollower::Create(loop_, running_.files(), kSettle, [this] {
     running_.Report("rule files changed", running_.Reload());
@@ -79,12 +79,13 @@ Result<void> RuleKeeper::LoadFirst() {
 
 void RuleKeeper::ReloadOnDemand() {
   if (const auto loaded = running_.api().Load(); !loaded) {
-    spdlog::error("SIGHUP: the API's rules stay as they are: {}", loaded.error().Text());
+    spdlog::error("SIGHUP: the rules stored over the API cannot be read and stay unchanged: {}",
+                  loaded.error().Text());
   }
   const Outcome outcome = running_.Reload();
   if (outcome == Outcome::kUnchanged) {
     running_.metrics().CountReload(true);
-    spdlog::info("SIGHUP: the rules are those in force");
+    spdlog::info("SIGHUP: rules reloaded, nothing changed");
   } else {
     running_.Report("SIGHUP", outcome);
   }
@@ -149,12 +150,13 @@ void RuleKeeper::Delete(std::string_view id, OnDone on_done) {
   }
   const rules::Rule* const rule = rules()->Find(id);
   if (rule == nullptr) {
-    on_done(Refused(404, "no_such_rule", "no rule of this id is in force"));
+    on_done(Refused(404, "no_such_rule", "there is no rule with this id"));
     return;
   }
-  on_done(Refused(409, "not_from_the_api",
-                  "this rule is from " + rule->source +
-                      ": take it out there, or put it over the API with mode: off"));
+  on_done(Refused(
+      409, "not_from_the_api",
+      "this rule comes from " + rule->source +
+          ": delete it there. To switch it off now, PUT a rule of the same id with mode: off"));
 }
 
 }  // namespace sluice::app

@@ -116,9 +116,9 @@ void RunningRules::Report(std::string_view why, Outcome outcome) {
     for (const Error& warning : sources::WarnOfEmptyGlobs(config_.rule_files)) {
       spdlog::warn("rule_sources: {}", warning.Text());
     }
-    spdlog::info("{}: {} rules in force", why, set()->rules().size());
+    spdlog::info("{}: {} rules are active", why, set()->rules().size());
   } else if (outcome == Outcome::kFailed && set() != nullptr) {
-    spdlog::error("{}: the new rules do not load, the running ones stay in force:{}", why,
+    spdlog::error("{}: the new rules are invalid, the running rules stay active:{}", why,
                   Lines(findings().errors));
   }
 }

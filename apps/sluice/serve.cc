@@ -50,12 +50,14 @@ void AddServe(CLI::App& app, int& exit_code) {
   auto file = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("serve", "Run the daemon");
   command->footer(
-      "Without --config it serves checks on 127.0.0.1:8080 and operators on 127.0.0.1:6070.\n"
-      "Signals: SIGHUP reads the rules again; SIGTERM answers what was asked and ends with 0.");
+      "Without --config: HTTP API on 127.0.0.1:8080, gRPC on 8081, Redis protocol on 6380, admin "
+      "on\n6070, and no rules.\n"
+      "Signals: SIGHUP reloads rules and certificates; SIGTERM answers pending requests, then "
+      "exits with 0.");
   command->add_option("--config", *file, "The configuration file");
   auto envoy = std::make_shared<bool>(false);
   command->add_flag("--envoy", *envoy,
-                    "Envoy's rate limit service, set up by the environment variables of "
+                    "Be Envoy's rate limit service, configured by the environment variables of "
                     "envoyproxy/ratelimit (docs/envoy.md)");
   command->callback([file, envoy, &exit_code] { exit_code = Serve(*file, *envoy); });
 }

@@ -19,7 +19,7 @@ constexpr std::size_t kAdminConnections = 256;
 
 tl::unexpected<Error> WithRemedy(const Error& error) {
   return Fault(error.Text() +
-               "\n  end what listens there, or set another address: listeners: "
+               "\n  stop the program that uses the port, or set another address: listeners: "
                "[{address: 127.0.0.1:8081}]");
 }
 }  // namespace
@@ -37,8 +37,9 @@ Server::Server(net::EventLoop& control, service::LimiterService& service,
       clock_(clock) {
   forwarding_notes_.on_first = [](std::string_view peer) {
     spdlog::warn(
-        "{} tells the addresses of its clients, and is no trusted proxy: they are passed over, and "
-        "its own counts. If it is yours, name it in the listener's proxy: {{trusted: [...]}}",
+        "{} sends client addresses but is not a trusted proxy: they are ignored, and "
+        "its own address counts. If it is your proxy, add it to the listener's proxy: {{trusted: "
+        "[...]}}",
         peer);
   };
   if (rate_limits_ != nullptr) {
@@ -196,18 +197,17 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
          .address = place->socket != nullptr ? listener.address : net::AddressText(place->address),
          .tls = tls.has_value()});
   }
-  registry_.AddGauge("sluice_connections_open", "Connections open on check listeners.",
+  registry_.AddGauge("sluice_connections_open", "Open connections on check listeners.",
                      [this] { return static_cast<double>(check_connections_->open()); });
   registry_.AddCounter("sluice_connections_refused_total",
-                       "Connections closed as they came, because too many were open.",
+                       "Connections refused because too many were open.",
                        [this] { return check_connections_->refused(); });
-  registry_.AddCounter(
-      "sluice_peer_connections_refused_total",
-      "Connections closed as they came, because too many of one address were open.",
-      [this] { return check_connections_->refused_of_peers(); });
+  registry_.AddCounter("sluice_peer_connections_refused_total",
+                       "Connections refused because too many from one address were open.",
+                       [this] { return check_connections_->refused_of_peers(); });
   registry_.Add(answer_counts_);
   registry_.AddCounter("sluice_untrusted_forwarding_total",
-                       "Requests with a client address told by a peer that is no trusted proxy.",
+                       "Requests with a client address from an untrusted sender.",
                        [this] { return forwarding_notes_.untrusted.load(); });
   return {};
 }

@@ -54,7 +54,8 @@ std::string Tell(const json::object& report) {
       }
     }
   }
-  return text.empty() ? "no rule is in shadow (sluice mode RULE shadow)\n" : text;
+  return text.empty() ? "no rule is in shadow mode (set one with: sluice mode RULE shadow)\n"
+                      : text;
 }
 
 int Report(const ShadowOptions& options) {
@@ -69,7 +70,7 @@ int Report(const ShadowOptions& options) {
   json::error_code error;
   const json::value parsed = json::parse(body, error);
   if (error || !parsed.is_object()) {
-    std::fprintf(stderr, "sluice: the server's answer is none of Sluice's: %s\n",
+    std::fprintf(stderr, "sluice: unexpected answer from the server: %s\n",
                  base::DisplayText(body, base::LineFeeds::kKept).c_str());
     return kExitError;
   }
@@ -82,10 +83,10 @@ int Report(const ShadowOptions& options) {
 void AddShadowReport(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ShadowOptions>();
   CLI::App* command = app.add_subcommand(
-      "shadow-report", "What a running daemon's shadow rules would have denied, and to whom");
+      "shadow-report", "List what rules in shadow mode would have denied, and to whom");
   command->footer("Exit codes: 0 done, 2 error.");
   command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->add_flag("--json", options->json, "Print the daemon's JSON");
+  command->add_flag("--json", options->json, "Print the daemon's answer as JSON");
   command->callback([options, &exit_code] { exit_code = Report(*options); });
 }
 

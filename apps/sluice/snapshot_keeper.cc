@@ -70,7 +70,7 @@ void SnapshotKeeper::WriteOne() {
   if (!report) {
     ++failed_;
     if (std::string text = report.error().Text(); text != complaint_) {
-      spdlog::error("{}; decisions go on, and it is tried again every {} ms", text,
+      spdlog::error("{}; decisions continue, next attempts every {} ms", text,
                     interval_ / std::chrono::milliseconds(1));
       complaint_ = std::move(text);
     }
@@ -78,7 +78,7 @@ void SnapshotKeeper::WriteOne() {
   }
   const std::int64_t ended = SteadyNs();
   if (!std::exchange(complaint_, {}).empty()) {
-    spdlog::info("{}: snapshots are written again", path_);
+    spdlog::info("{}: snapshots can be written again", path_);
   }
   ++written_;
   bytes_ = report->bytes;
@@ -89,18 +89,18 @@ void SnapshotKeeper::WriteOne() {
 }
 
 void SnapshotKeeper::AddMetrics(telemetry::Registry& registry) const {
-  registry.AddCounter("sluice_table_snapshots_total", "Snapshots of the table that were written.",
+  registry.AddCounter("sluice_table_snapshots_total", "Snapshots of the table written.",
                       [this] { return written_.load(); });
   registry.AddCounter("sluice_table_snapshot_failures_total",
-                      "Snapshots of the table that could not be written; the log says why.",
+                      "Snapshots of the table that could not be written.",
                       [this] { return failed_.load(); });
-  registry.AddGauge("sluice_table_snapshot_bytes", "Size of the newest snapshot.",
+  registry.AddGauge("sluice_table_snapshot_bytes", "Size of the newest snapshot, in bytes.",
                     [this] { return static_cast<double>(bytes_.load()); });
   registry.AddGauge("sluice_table_snapshot_duration_seconds",
-                    "How long the newest snapshot took to write.",
+                    "Time taken to write the newest snapshot, in seconds.",
                     [this] { return Seconds(took_ns_.load()); });
   registry.AddGauge("sluice_table_snapshot_age_seconds",
-                    "How long ago this process wrote its newest snapshot; 0 if it has none.",
+                    "Age of the newest snapshot of this process, in seconds; 0 if there is none.",
                     [this] {
                       const std::int64_t at = newest_at_ns_.load();
                       return at == 0 ? 0.0 : Seconds(SteadyNs() - at);

@@ -38,14 +38,14 @@ int Status(const StatusOptions& options) {
 
 void AddStatus(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* command = app.add_subcommand("status", "Ask a daemon what is left, spending nothing");
+  CLI::App* command = app.add_subcommand("status", "Ask a daemon what is left, without charging");
   command->footer(
       "Exit codes: 0 the cost would be allowed, 1 it would be denied, 2 error.\n"
       "Example: sluice status user_id=u_42 plan=pro");
   command->add_option("attributes", options->words, "The request's attributes: key=value ...");
   command->add_option("--server", options->server, "The daemon")->capture_default_str();
-  command->add_option("--cost", options->cost, "Units to ask about")->capture_default_str();
-  command->add_flag("--json", options->json, "Print the daemon's JSON");
+  command->add_option("--cost", options->cost, "Cost to judge")->capture_default_str();
+  command->add_flag("--json", options->json, "Print the daemon's answer as JSON");
   command->callback([options, &exit_code] { exit_code = Status(*options); });
 }
 

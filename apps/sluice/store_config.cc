@@ -82,7 +82,7 @@ ClientTlsConfig ReadClientTls(const YamlNode& node, const std::filesystem::path&
     path = (folder / *text).string();
   });
   if (tls.cert.empty() != tls.key.empty()) {
-    report.Fail(node, "a client's certificate wants its key: write tls: {cert: FILE, key: FILE}");
+    report.Fail(node, "a client certificate needs its key: write tls: {cert: FILE, key: FILE}");
   } else if (sound) {
     if (const auto loaded = LoadClientTls(tls); !loaded) {
       report.Fail(node, loaded.error().Text());
@@ -107,7 +107,7 @@ void ReadSentinel(const YamlNode& node, const std::filesystem::path& folder, Rep
             });
   if (redis.primary.empty() || redis.servers.empty()) {
     report.Fail(node,
-                "sentinel wants the primary's name and the Sentinels: write sentinel: {primary: "
+                "sentinel needs the primary's name and the Sentinels: write sentinel: {primary: "
                 "mymaster, addresses: [a.example:26379, b.example:26379]}");
   }
 }
@@ -120,7 +120,7 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
             [&](std::string_view field, const YamlNode& value) {
               if (field == "password") {
                 report.Fail(value,
-                            "a password stands in a file of its own, where it can be "
+                            "a password must be in a file of its own, where it can be "
                             "changed: write password_file: FILE");
               } else if (field == "address") {
                 ++servers_named;
@@ -151,20 +151,20 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
                 redis.timeout = *timeout;
                 if (*timeout < std::chrono::milliseconds(1) || *timeout > kLongestTimeout) {
                   report.Fail(value,
-                              "timeout must be 1ms to 10s: after it a request is answered by "
+                              "timeout must be 1ms to 10s: after it, a request is answered by "
                               "its rules' on_store_error");
                 }
               }
             });
   if (servers_named != 1) {
-    report.Fail(node, std::string("redis wants one of address, sentinel and cluster: ") + "write " +
+    report.Fail(node, std::string("redis needs one of address, sentinel and cluster: ") + "write " +
                           std::string(kExample));
   }
   if (database != nullptr && redis.kind == RedisKind::kCluster && redis.database != 0) {
     report.Fail(*database, "a cluster has only database 0: leave database out");
   }
   if (!redis.username.empty() && redis.password_file.empty()) {
-    report.Fail(node, "redis has a username and no password_file: Redis wants both");
+    report.Fail(node, "redis has a username but no password_file: Redis needs both");
   }
   return redis;
 }
@@ -178,14 +178,15 @@ std::optional<RedisConfig> ReadStore(const YamlNode& node, const std::filesystem
     return redis;
   }
   if (!node.is_map()) {
-    report.Fail(node, "store is table, or a Redis: write store: table or " + std::string(kExample));
+    report.Fail(node,
+                "store must be table or a Redis: write store: table or " + std::string(kExample));
     return redis;
   }
   EachField(node, "store", kStoreFields, report, [&](std::string_view, const YamlNode& value) {
     redis = ReadRedis(value, folder, report);
   });
   if (!redis) {
-    report.Fail(node, "store names none: write store: table or " + std::string(kExample));
+    report.Fail(node, "store is empty: write store: table or " + std::string(kExample));
   }
   return redis;
 }

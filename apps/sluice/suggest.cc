@@ -50,7 +50,7 @@ int Suggest(const SuggestOptions& options) {
   for (const std::string& word : options.windows) {
     const auto window = DurationOf(word);
     if (!window || *window == Duration{}) {
-      return Fail("--window " + word + ": write a length of time, as in 250ms, 10s, 1m, 1h, 1d");
+      return Fail("--window " + word + ": write a duration, such as 250ms, 10s, 1m, 1h, 1d");
     }
     windows.push_back(*window);
   }
@@ -98,21 +98,22 @@ int Suggest(const SuggestOptions& options) {
 void AddSuggest(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SuggestOptions>();
   CLI::App* command = app.add_subcommand(
-      "suggest", "Limits that would have touched 1 key in 100, 1,000 and 10,000 of a log's");
+      "suggest",
+      "Suggest limits from a log: those that would have denied 1 in 100, 1,000 and 10,000 clients");
   command->footer(
-      "Reads what replay reads. Prints, for each window, the limits, whom they would have "
-      "touched,\n"
+      "Reads the same logs as replay. Prints, for each window, the limits, whom they would have "
+      "affected,\n"
       "and a rule to paste, in shadow mode.\n"
       "Exit codes: 0 done, 2 error.\n"
       "Example: sluice suggest --key ip --window 1m --window 1h /var/log/nginx/access.log*");
-  command->add_option("--key", options->key, "The attributes that tell clients apart")
+  command->add_option("--key", options->key, "Attributes that distinguish clients")
       ->type_name("A,B")
       ->capture_default_str();
-  command->add_option("--window", options->windows, "How long a window is (again for more)")
+  command->add_option("--window", options->windows, "Length of a window (may be repeated)")
       ->allow_extra_args(false)
       ->default_str("1m");
-  command->add_option("--top", options->top, "How many keys to list")->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("--top", options->top, "Number of keys to list")->capture_default_str();
+  command->add_flag("--json", options->json, "Print the suggestions as JSON");
   AddLogArguments(*command, options->logs, {});
   command->callback([options, &exit_code] { exit_code = Suggest(*options); });
 }

@@ -108,10 +108,9 @@ Result<int> Dump(const std::string& path) {
 }  // namespace
 
 void AddTable(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("table", "Look into a table's file, or into a snapshot of it");
+  CLI::App* command = app.add_subcommand("table", "Inspect a table file or a snapshot");
   command->footer(
-      "Reads only; a daemon may have the table open. Exit codes: 0 good, 1 not.\n"
+      "Only reads; a daemon may be using the table. Exit codes: 0 valid, 1 not valid.\n"
       "Example: sluice table info /dev/shm/sluice-0-8080.table");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, Result<int> (*run)(const std::string&)) {
@@ -126,9 +125,9 @@ void AddTable(CLI::App& app, int& exit_code) {
       exit_code = done.value_or(kExitNo);
     });
   };
-  add("info", "How full it is, how old, and which rules its keys belong to", Info);
-  add("verify", "Whether a daemon could take it over", Verify);
-  add("dump", "Every key that is not fresh, a JSON object a line", Dump);
+  add("info", "Show occupancy, age, and keys by rule", Info);
+  add("verify", "Check whether a daemon could use the file", Verify);
+  add("dump", "Print every key in use, one JSON object per line", Dump);
 }
 
 }  // namespace sluice::app

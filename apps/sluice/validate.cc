@@ -80,9 +80,10 @@ void AddValidate(CLI::App& app, int& exit_code) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* command =
       app.add_subcommand("validate", "Print every problem of rule files and configurations");
-  command->footer("Exit codes: 0 no problem (warnings apart), 1 problems, 2 a wrong command line.");
+  command->footer(
+      "Exit codes: 0 no errors (warnings are possible), 1 errors, 2 a wrong command line.");
   auto* const names = command->add_option(
-      "files", *files, "Rule files, read as one set, or a daemon's configuration");
+      "files", *files, "Rule files, read together as one set, or a daemon's configuration");
   auto directory = std::make_shared<std::string>();
   auto merge_domains = std::make_shared<bool>(false);
   auto* const envoy =
@@ -91,7 +92,7 @@ void AddValidate(CLI::App& app, int& exit_code) {
   envoy->excludes(names);
   command
       ->add_flag("--merge-domains", *merge_domains,
-                 "With --envoy: several files may say what belongs to one domain")
+                 "With --envoy: several files may define the same domain")
       ->needs(envoy);
   command->callback([files, directory, merge_domains, envoy, &exit_code] {
     if (envoy->count() != 0) {

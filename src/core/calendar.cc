@@ -80,7 +80,7 @@ Result<int> AnchorOf(CalendarUnit unit, std::string_view text) {
   switch (unit) {
     case CalendarUnit::kDay:
       if (!text.empty()) {
-        return fault("a day has none, leave it out");
+        return fault("a day has no anchor, leave it out");
       }
       return 0;
     case CalendarUnit::kWeek: {

@@ -36,7 +36,7 @@ Fault FaultOfWindow(std::string_view field, Duration window) {
     return std::string(field) + " is missing or not positive: give one, such as 250ms, 1m or 30d";
   }
   if (window % kLeast != Duration::zero()) {
-    return std::string(field) + " is no whole number of milliseconds: round it to one";
+    return std::string(field) + " is not a whole number of milliseconds: round it";
   }
   if (window > kLongestHorizon) {
     return std::string(field) + " is longer than 36500d: use at most that";
@@ -73,7 +73,7 @@ Fault FaultOfBucket(const Quota& quota) {
   }
   if (quota.algorithm == Algorithm::kThrottle &&
       quota.window % std::chrono::seconds(1) != Duration{}) {
-    return "window is no whole number of seconds: round it to one";
+    return "window is not a whole number of seconds: round it";
   }
   return FaultOfRefill(quota);
 }
@@ -87,7 +87,7 @@ Fault FaultOfConcurrency(const Quota& quota) {
   }
   if (quota.ceiling > quota.limit) {
     return "ceiling " + std::to_string(quota.ceiling) + " is above the limit " +
-           std::to_string(quota.limit) + ": a share cannot be more than the whole";
+           std::to_string(quota.limit) + ": a share cannot exceed the limit";
   }
   return FaultOfWindow("hold_ttl", quota.window);
 }
@@ -103,7 +103,7 @@ Fault FaultOfWindowed(const Quota& quota) {
   }
   if (quota.algorithm == Algorithm::kTally &&
       quota.window % std::chrono::seconds(1) != Duration{}) {
-    return "window is no whole number of seconds: round it to one";
+    return "window is not a whole number of seconds: round it";
   }
   return quota.calendar != nullptr ? std::nullopt : FaultOfWindow("window", quota.window);
 }

@@ -20,18 +20,22 @@ std::optional<std::string> FaultOf(Sync sync, const Quota& quota) {
     return std::nullopt;
   }
   if (quota.algorithm == Algorithm::kConcurrency) {
-    return "sync: lease does not go with concurrency, whose holds are given back one by one: write "
+    return "sync: lease cannot be combined with concurrency, whose holds are released one by one: "
+           "write "
            "sync: exact";
   }
   if (quota.algorithm == Algorithm::kSlidingWindowLog) {
-    return "sync: lease does not go with sliding_window_log, which promises to be exact at every "
+    return "sync: lease cannot be combined with sliding_window_log, which promises to be exact at "
+           "every "
            "instant: write sync: exact, or algorithm: sliding_window";
   }
   if (quota.shape) {
-    return "sync: lease does not go with shape: true, which is one queue for all nodes: write "
+    return "sync: lease cannot be combined with shape: true, which is one queue for all nodes: "
+           "write "
            "sync: exact";
   }
-  return "sync: lease wants one of our algorithms, as envoyproxy/ratelimit's counts denials too: "
+  return "sync: lease needs one of Sluice's algorithms, because envoyproxy/ratelimit's counts "
+         "denials too: "
          "name one, as in algorithm: fixed_window";
 }
 

@@ -171,27 +171,26 @@ void RateLimitMetrics::Write(telemetry::Exposition& out) const {
   const std::array<telemetry::Label, 1> method{{{"grpc_method", "ShouldRateLimit"}}};
   out.Family("ratelimit_service_total_requests", "Calls of ShouldRateLimit.", Type::kCounter);
   out.Sample("ratelimit_service_total_requests", method, Calls());
-  out.Family("ratelimit_service_response_time_seconds", "From a call to its answer.",
-             Type::kHistogram);
+  out.Family("ratelimit_service_response_time_seconds",
+             "Time from a call to its answer, in seconds.", Type::kHistogram);
   out.Samples("ratelimit_service_response_time_seconds", duration_.Read());
   const auto one = [&out](std::string_view name, std::string_view help, std::uint64_t value) {
     out.Family(name, help, Type::kCounter);
     out.Sample(name, {}, value);
   };
-  one("ratelimit_service_config_load_success", "Configurations that were put in force.",
-      loads_.Read(1));
-  one("ratelimit_service_config_load_error", "Configurations that did not load.", loads_.Read(0));
+  one("ratelimit_service_config_load_success", "Configurations loaded.", loads_.Read(1));
+  one("ratelimit_service_config_load_error", "Configurations that could not be loaded.",
+      loads_.Read(0));
   one("ratelimit_service_global_shadow_mode", "Calls answered OK only because of SHADOW_MODE.",
       global_shadow_.Read());
-  one("ratelimit_service_domain_not_found", "Descriptors of domains that no file names.",
+  one("ratelimit_service_domain_not_found", "Descriptors of unknown domains.",
       domain_not_found_.Read());
-  out.Family("sluice_envoy_requests_total", "Calls of ShouldRateLimit, by what became of them.",
-             Type::kCounter);
+  out.Family("sluice_envoy_requests_total", "Calls of ShouldRateLimit by result.", Type::kCounter);
   for (std::size_t i = 0; i < kCallResults; ++i) {
     const std::array<telemetry::Label, 1> result{{{"result", kResultNames[i]}}};
     out.Sample("sluice_envoy_requests_total", result, calls_.Read(i));
   }
-  out.Family("sluice_envoy_limits", "Limits in force for Envoy's domains.", Type::kGauge);
+  out.Family("sluice_envoy_limits", "Active limits of Envoy's domains.", Type::kGauge);
   const std::lock_guard lock(mutex_);
   out.Sample("sluice_envoy_limits", {}, static_cast<double>(in_force_));
 }

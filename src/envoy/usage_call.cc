@@ -17,12 +17,12 @@ void UsageCall::Start(RateLimitService& service) {
   const DescriptorLevel* domain =
       configuration_ == nullptr ? nullptr : configuration_->Find(request->domain());
   if (request->domain().empty() || request->descriptors().empty()) {
-    Fail(Failure::kBadRequest, "a domain and a descriptor are wanted");
+    Fail(Failure::kBadRequest, "a domain and a descriptor are required");
   } else if (configuration_ == nullptr) {
     Fail(Failure::kNoConfiguration, "no rate limit configuration loaded");
   } else if (domain == nullptr) {
     Fail(Failure::kNoDomain, "no file names the domain `" + std::string(request->domain()) +
-                                 "`: /rlconfig lists what there is");
+                                 "`: /rlconfig lists the limits");
   } else {
     Find(*domain);
   }

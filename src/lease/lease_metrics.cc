@@ -10,8 +10,7 @@ namespace sluice::lease {
 void LeaseMetrics::Write(telemetry::Exposition& out) const {
   using Type = telemetry::Exposition::Type;
   out.Family("sluice_lease_decisions_total",
-             "Checks of rules with sync: lease that were decided without the shared store.",
-             Type::kCounter);
+             "Checks of rules with sync: lease decided without the shared store.", Type::kCounter);
   out.Sample("sluice_lease_decisions_total",
              std::array{telemetry::Label{.name = "result", .value = "allowed"}},
              Read(LeaseCount::kAllowedHere));
@@ -28,21 +27,20 @@ void LeaseMetrics::Write(telemetry::Exposition& out) const {
           LeaseCount::kBorrowedUnits},
       Row{"sluice_lease_given_back_units_total", "Borrowed units that were given back.",
           LeaseCount::kGivenBackUnits},
-      Row{"sluice_lease_lapsed_units_total",
-          "Borrowed units that were neither used nor given back.", LeaseCount::kLapsedUnits},
-      Row{"sluice_lease_borrows_total", "Calls that asked the shared store for units.",
+      Row{"sluice_lease_lapsed_units_total", "Borrowed units that expired unused.",
+          LeaseCount::kLapsedUnits},
+      Row{"sluice_lease_borrows_total", "Calls to the shared store that borrow units.",
           LeaseCount::kBorrows},
       Row{"sluice_lease_failed_borrows_total",
-          "Such calls that were denied, not answered, or answered too late.",
+          "Borrowing calls that were denied, not answered, or answered too late.",
           LeaseCount::kFailedBorrows},
       Row{"sluice_lease_unknown_keys_total",
-          "Checks that were asked exactly, as no more keys can be known.",
-          LeaseCount::kUnknownKeys}};
+          "Checks done exactly because too many keys had leases.", LeaseCount::kUnknownKeys}};
   for (const Row& row : kRows) {
     out.Family(row.name, row.help, Type::kCounter);
     out.Sample(row.name, {}, Read(row.count));
   }
-  out.Family("sluice_leases_held", "Grants of which units are left.", Type::kGauge);
+  out.Family("sluice_leases_held", "Leases with units left.", Type::kGauge);
   out.Sample("sluice_leases_held", {}, static_cast<double>(held()));
 }
 

@@ -11,8 +11,9 @@ namespace {
 using boost::asio::ip::tcp;
 
 Error BadAddress(std::string_view text) {
-  return {.message = fmt::format(
-              "`{}` is no address to listen on; write 127.0.0.1:8080, [::1]:8080 or *:8080", text)};
+  return {
+      .message = fmt::format(
+          "`{}` is not an address to listen on: write 127.0.0.1:8080, [::1]:8080 or *:8080", text)};
 }
 
 }  // namespace

@@ -142,12 +142,12 @@ Result<DialTarget> ParseDialTarget(std::string_view text, std::string_view defau
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
     if (end == std::string_view::npos) {
-      return BadTarget(text, "has a bracket too few");
+      return BadTarget(text, "has an unbalanced bracket");
     }
     host = text.substr(1, end - 1);
     const std::string_view rest = text.substr(end + 1);
     if (!rest.empty() && !rest.starts_with(':')) {
-      return BadTarget(text, "is no address");
+      return BadTarget(text, "is not an address");
     }
     port = rest.empty() ? port : rest.substr(1);
   } else if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos) {

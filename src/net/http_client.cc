@@ -133,7 +133,7 @@ Result<HttpUrl> ParseHttpUrl(std::string_view text) {
   const bool bracketed = rest.starts_with('[');
   const std::size_t host_end = bracketed ? rest.find(']') : std::min(rest.find(':'), rest.size());
   if (host_end == std::string_view::npos) {
-    return bad("has a bracket too few");
+    return bad("has an unbalanced bracket");
   }
   url.host = bracketed ? rest.substr(1, host_end - 1) : rest.substr(0, host_end);
   rest.remove_prefix(bracketed ? host_end + 1 : host_end);
@@ -142,13 +142,13 @@ Result<HttpUrl> ParseHttpUrl(std::string_view text) {
     const char* const last = rest.data() + rest.size();
     const auto [end, error] = std::from_chars(rest.data() + 1, last, port);
     if (rest.front() != ':' || error != std::errc() || end != last || port == 0) {
-      return bad("has no sound port");
+      return bad("has an invalid port");
     }
     url.port = rest.substr(1);
   }
   const bool clean = std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
   if (url.host.empty() || !clean || text.find_first_of("@?#") != std::string_view::npos) {
-    return bad("is no URL of a server");
+    return bad("is not the URL of a server");
   }
   return url;
 }

@@ -67,14 +67,14 @@ Result<void> MakeRoom(const std::string& path) {
     return {};
   }
   if (!S_ISSOCK(found.st_mode)) {
-    return CannotListen(path, "something stands there that is no socket");
+    return CannotListen(path, "the path exists and is not a socket");
   }
   boost::asio::io_context unused;
   Local::socket probe(unused);
   boost::system::error_code error;
   probe.connect(Local::endpoint(path), error);
   if (error != boost::asio::error::connection_refused) {
-    return CannotListen(path, error ? error.message() : "somebody listens there");
+    return CannotListen(path, error ? error.message() : "another process uses it");
   }
   ::unlink(path.c_str());
   return {};

@@ -87,8 +87,8 @@ Result<KeyPtr> ReadKey(const PemFile& file) {
   const std::string why = Why();
   if (file.text.find("ENCRYPTED") != std::string::npos) {
     return Refuse(file,
-                  "the key is encrypted, and nobody is there to ask for its passphrase: write it "
-                  "out with `openssl pkey -in FILE -out PLAIN`");
+                  "the key is encrypted, and a daemon cannot ask for the passphrase: decrypt it "
+                  "with `openssl pkey -in FILE -out PLAIN`");
   }
   if (file.text.find("PRIVATE KEY-----") == std::string::npos) {
     return Refuse(file,
@@ -249,8 +249,7 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Client(const TlsClientSett
   if (done && settings.ca) {
     done = made->Trust(*settings.ca);
   } else if (done && settings.verify_server && SSL_CTX_set_default_verify_paths(context) != 1) {
-    done = Fault("the system's trusted certificates cannot be read: " + Why() +
-                 "; give a ca of your own");
+    done = Fault("the system's trusted certificates cannot be read: " + Why() + "; set a ca");
   }
   if (!done) {
     return tl::unexpected(done.error());

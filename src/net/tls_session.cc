@@ -90,7 +90,7 @@ void TlsSession::Expect(const std::string& name) {
   ERR_clear_error();  // It is no address.
   SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   if (SSL_set1_host(ssl_, name.c_str()) != 1 || SSL_set_tlsext_host_name(ssl_, name.c_str()) != 1) {
-    failure_ = "`" + name + "` is no name of a server";
+    failure_ = "`" + name + "` is not a server name";
     ERR_clear_error();
   }
 }

@@ -71,7 +71,7 @@ void Channel::AnswerEverything() {
   unsent_ = 0;
   output_.clear();
   if (state_ != State::kDown) {
-    close_why_ = "it is not needed any more";
+    close_why_ = "no longer needed";
   }
 }
 
@@ -318,7 +318,9 @@ void Channel::OnLost(std::string_view why, Time now) {
     report_errors_at_ = first ? report_errors_at_ : now + kReportErrorsEvery;
     was_lost_ = true;
     told_why_ = why;
-    on_event_(false, fmt::format("Redis is away: {}", why));
+    on_event_(
+        false,
+        fmt::format("lost connection to Redis ({}): rules now follow their on_store_error", why));
   }
   ++failed_dials_;
   std::vector<Command> refused;
@@ -345,7 +347,7 @@ Channel::Time Channel::NextWake() const {
 void Channel::OnWake(Time now) {
   if (now >= greeted_by_) {
     greeted_by_ = Time::max();
-    close_why_ = "it accepts connections and does not answer";
+    close_why_ = "it accepts connections but does not answer";
   }
   if (now >= probe_at_) {
     probe_at_ = Time::max();
@@ -435,9 +437,10 @@ void Channel::CountFailure(Time now) {
   open_ = true;
   metrics_.AddOpen(1);
   probe_at_ = now + Jittered(settings_.cool_down);
-  on_event_(false, fmt::format("Redis did not answer {} calls in a row: it is left alone until it "
-                               "answers a PING",
-                               failures_));
+  on_event_(false,
+            fmt::format("Redis timed out {} times in a row: no more calls until it answers a "
+                        "PING. Rules follow their on_store_error",
+                        failures_));
 }
 
 void Channel::CloseBreaker() {

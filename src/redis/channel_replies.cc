@@ -36,11 +36,11 @@ void Channel::OnInput(std::string_view bytes, Time now) {
     switch (parser_.Next()) {
       case wire::RespReplyParser::Event::kNeedMore:
         if (state_ == State::kLeaving && in_flight_.empty()) {
-          close_why_ = "it is not the server to ask";
+          close_why_ = "another server has its keys";
         }
         return;
       case wire::RespReplyParser::Event::kError:
-        close_why_ = fmt::format("what it sent is no reply: {}", parser_.error());
+        close_why_ = fmt::format("invalid reply: {}", parser_.error());
         return;
       case wire::RespReplyParser::Event::kReply:
         break;
@@ -49,7 +49,7 @@ void Channel::OnInput(std::string_view bytes, Time now) {
       continue;
     }
     if (in_flight_.size() <= unsent_) {
-      close_why_ = "it replied to what nobody asked";
+      close_why_ = "unexpected reply";
       return;
     }
     Command command = std::move(in_flight_.front());
@@ -74,7 +74,7 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
         probe_at_ = now + Jittered(settings_.cool_down);
       } else {
         CloseBreaker();
-        on_event_(true, "Redis answers again");
+        on_event_(true, "Redis answers again: it decides from now on");
       }
       return;
     case Kind::kLoad: {
@@ -165,7 +165,7 @@ void Channel::BecomeUp(Time now) {
   metrics_.Count(RedisCount::kConnects);
   if (was_lost_) {
     was_lost_ = false;
-    on_event_(true, "Redis is there");
+    on_event_(true, "connected to Redis");
   }
   if (!member_.empty()) {
     WriteMember(now);
@@ -204,7 +204,7 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
   if (command.kind == Kind::kCounter) {
     const bool read = ReadCount(reply[0], static_cast<CounterCall&>(*command.call));
     if (!read) {
-      ReportError("a counter has a value that is no number", now);
+      ReportError("a counter's value is not a number", now);
     }
     Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
            read ? RedisCount::kAnswered : RedisCount::kFailed);
@@ -243,7 +243,7 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
       }
       return;
     case CheckReply::kMalformed:
-      ReportError("a script replied with something else than its numbers", now);
+      ReportError("unexpected reply of a script", now);
       Answer(command, StoreError::kUnavailable, RedisCount::kFailed);
       return;
   }

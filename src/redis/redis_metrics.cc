@@ -17,30 +17,26 @@ void RedisMetrics::Write(telemetry::Exposition& out) const {
                              Row{"timed_out", RedisCount::kTimedOut},
                              Row{"refused", RedisCount::kRefused},
                              Row{"failed", RedisCount::kFailed}, Row{"lost", RedisCount::kLost}};
-  out.Family("sluice_redis_calls_total", "Calls to Redis by what became of them.", Type::kCounter);
+  out.Family("sluice_redis_calls_total", "Calls to Redis by result.", Type::kCounter);
   for (const Row& row : kRows) {
     const std::array labels{telemetry::Label{.name = "result", .value = row.result}};
     out.Sample("sluice_redis_calls_total", labels, Read(row.count));
   }
-  out.Family("sluice_redis_late_charges_total",
-             "Charges that landed after their request was answered by policy, and were sent back.",
-             Type::kCounter);
+  out.Family("sluice_redis_late_charges_total", "Late charges that were refunded.", Type::kCounter);
   out.Sample("sluice_redis_late_charges_total", {}, Read(RedisCount::kLateCharges));
-  out.Family("sluice_redis_undos_total",
-             "Parts of requests over several slots of a cluster that were taken back.",
+  out.Family("sluice_redis_undos_total", "Undone parts of requests over several cluster slots.",
              Type::kCounter);
   out.Sample("sluice_redis_undos_total", {}, Read(RedisCount::kUndos));
-  out.Family("sluice_redis_bans_total", "Times that denials by this node banned a key.",
-             Type::kCounter);
+  out.Family("sluice_redis_bans_total", "Bans caused by denials on this node.", Type::kCounter);
   out.Sample("sluice_redis_bans_total", {}, Read(RedisCount::kBans));
-  out.Family("sluice_redis_connects_total", "Connections to Redis that came up.", Type::kCounter);
+  out.Family("sluice_redis_connects_total", "Connections to Redis made.", Type::kCounter);
   out.Sample("sluice_redis_connects_total", {}, Read(RedisCount::kConnects));
   out.Family("sluice_redis_script_loads_total", "Scripts sent to Redis.", Type::kCounter);
   out.Sample("sluice_redis_script_loads_total", {}, Read(RedisCount::kScriptLoads));
-  out.Family("sluice_redis_connections_up", "Connections to Redis in use.", Type::kGauge);
+  out.Family("sluice_redis_connections_up", "Open connections to Redis.", Type::kGauge);
   out.Sample("sluice_redis_connections_up", {},
              static_cast<double>(up_.load(std::memory_order_relaxed)));
-  out.Family("sluice_redis_breakers_open", "Loops that ask Redis nothing, as it does not answer.",
+  out.Family("sluice_redis_breakers_open", "Worker threads whose circuit breaker to Redis is open.",
              Type::kGauge);
   out.Sample("sluice_redis_breakers_open", {},
              static_cast<double>(open_.load(std::memory_order_relaxed)));

@@ -140,7 +140,7 @@ void SentinelWatch::AskNext(std::string_view why) {
   const bool of_use = why.empty();
   if (!of_use && in_vain_ == 0) {
     on_trouble_(
-        fmt::format("the Sentinel {} is of no use: {}", settings_.sentinels[next_].Text(), why));
+        fmt::format("cannot use the Sentinel {}: {}", settings_.sentinels[next_].Text(), why));
   }
   Leave();
   next_ = (next_ + 1) % settings_.sentinels.size();

@@ -125,7 +125,7 @@ Result<void> EventReader::ReadMember(const JsonMember& member, std::string_view 
 
 Result<void> EventReader::ReadStamp(const JsonMember& member) {
   if (has_stamp_) {
-    return Fault("both t_ns and t_ms: one of them says when");
+    return Fault("both t_ns and t_ms are given: remove one");
   }
   const bool millis = member.name == "t_ms";
   const std::int64_t unit = millis ? 1'000'000 : 1;
@@ -141,7 +141,7 @@ Result<void> EventReader::ReadStamp(const JsonMember& member) {
 
 Result<void> EventReader::CheckWhole() const {
   if (!has_stamp_) {
-    return Fault("t_ns or t_ms is missing: when did this happen?");
+    return Fault("t_ns or t_ms is missing: the time of the event");
   }
   if (has_hold_ != (event_.op == Op::kRelease)) {
     return Fault(has_hold_ ? "hold belongs to \"op\": \"release\"; an attribute of that name goes "

@@ -211,7 +211,7 @@ void EventRun::Reload(const Event& event) {
     for (const Error& error : findings.errors) {
       Note(error.Text());
     }
-    Note("the rules in force stay");
+    Note("the previous rules stay active");
     return;
   }
   PrintWarnings(findings);
@@ -243,7 +243,7 @@ void EventRun::WarnOfLosses() const {
   const store::TableStats stats = table_->Stats();
   if (const auto lost = stats.evictions + stats.block_evictions; lost != 0) {
     err_ << "warning: the table was too small: " << lost
-         << " keys were forgotten before their time, so the answers are not exact; give it more "
+         << " keys were evicted, so the answers are not exact; give it more "
             "keys\n";
   }
 }

@@ -219,7 +219,7 @@ std::string RatesChart(const std::vector<RateBin>& bins) {
   svg += Tick(limit_x + 6, 18, "start", "the limit");
   svg +=
       Tick(kLeft + ((kWidth - kLeft - kRight) / 2), kTop + kPlot + 38, "middle",
-           "most that a key asked for in one window, in % of its limit (bars: keys, logarithmic)");
+           "most that a key requested in one window, in % of its limit (bars: keys, logarithmic)");
   return svg + "</svg></div>\n";
 }
 

@@ -25,7 +25,7 @@ std::vector<std::string> WarningsOfLogs(const ReplayReport& report) {
     if (log.late != 0) {
       warnings.push_back(log.name + ": " + Grouped(log.late) + " of " + Grouped(log.requests) +
                          " requests came up to " + SpanText(log.latest) +
-                         " late and were counted later than they happened; raise --reorder, or add "
+                         " late and were judged later than they happened; raise --reorder, or add "
                          "--sort");
     }
     if (log.requests != 0 && !log.unit_is_said && log.first < kBeforeAllLogs) {
@@ -49,21 +49,22 @@ std::vector<std::string> WarningsOf(const ReplayReport& report, const store::Tab
       warnings.push_back("rule " + rule.id + ": no request has the attributes of its key (" +
                          rule.key_pattern + "); give them a column with --map NAME=COLUMN");
     } else if (rule.skipped > rule.requests) {
-      warnings.push_back("rule " + rule.id + ": most requests lack the attributes of its key (" +
-                         rule.key_pattern +
-                         "); a log of host names has them as {client}, for {ip} is for addresses");
+      warnings.push_back(
+          "rule " + rule.id + ": most requests lack the attributes of its key (" +
+          rule.key_pattern +
+          "); in a log of host names use {client}, because {ip} is only for addresses");
     } else if (rule.requests == 0) {
       warnings.push_back("rule " + rule.id + ": it applied to no request");
     }
     if (rule.algorithm == core::NameOf(core::Algorithm::kConcurrency)) {
       warnings.push_back("rule " + rule.id +
-                         ": logs do not say when a request was over, so each is taken to hold its "
-                         "place for the whole hold_ttl");
+                         ": logs do not say when a request ended, so each is assumed to hold its "
+                         "slot for the whole hold_ttl");
     }
   }
   if (const auto lost = stats.evictions + stats.block_evictions; lost != 0) {
     warnings.push_back("the table was too small: " + Grouped(lost) +
-                       " keys were forgotten before their time, so the counts are not exact; "
+                       " keys were evicted, so the counts are not exact; "
                        "raise --keys");
   }
   return warnings;

@@ -83,7 +83,7 @@ void AppendLogs(std::string& html, const ReplayReport& report) {
   html +=
       "<details><summary>The logs</summary><div "
       "class=\"scroll\"><table>\n<tr><th>log</th><th>format</th>"
-      "<th>requests</th><th>bad lines</th><th>too late</th><th>put right by up to</th></tr>\n";
+      "<th>requests</th><th>bad lines</th><th>too late</th><th>sorted by up to</th></tr>\n";
   for (const logs::LogSummary& log : report.logs) {
     fmt::format_to(Out(html),
                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
@@ -129,7 +129,7 @@ void AppendRatesSection(std::string& html, const RuleReport& rule) {
   if (rule.quantiles.empty()) {
     return;
   }
-  fmt::format_to(Out(html), "<h3>How much keys asked for in {}</h3>\n{}<p class=\"soft\">",
+  fmt::format_to(Out(html), "<h3>How much keys requested in {}</h3>\n{}<p class=\"soft\">",
                  rule.window, RatesChart(rule.rates));
   for (const RuleReport::Quantile& quantile : rule.quantiles) {
     fmt::format_to(
@@ -190,7 +190,7 @@ void AppendRule(std::string& html, const RuleReport& rule) {
                      Grouped(rule.denied), Grouped(rule.requests)),
          rule.denied != 0);
   Figure(html, Percent(rule.keys_denied, rule.keys),
-         fmt::format("of keys touched<br><span class=\"soft\">{} of {}</span>",
+         fmt::format("of keys affected<br><span class=\"soft\">{} of {}</span>",
                      Grouped(rule.keys_denied), Grouped(rule.keys)),
          rule.keys_denied != 0);
   if (rule.delayed != 0) {
@@ -231,7 +231,7 @@ std::string ReportHtml(const ReplayReport& report) {
   html += "<div class=\"figures\">\n";
   Figure(html, Grouped(report.requests), "requests");
   Figure(html, Grouped(report.denied),
-         fmt::format("denied by the rules in force<br><span class=\"soft\">{}</span>",
+         fmt::format("denied by the enforced rules<br><span class=\"soft\">{}</span>",
                      Percent(report.denied, report.requests)),
          report.denied != 0);
   if (report.unmatched != 0) {

@@ -138,8 +138,8 @@ void AppendComparison(std::string& text, const RuleReport& rule) {
   }
   fmt::format_to(
       Out(text),
-      "\n  Every algorithm at this limit: decisions that differ from three truths, wrongly "
-      "allowed and\n  wrongly denied ({} requests; > is this rule)\n"
+      "\n  Wrong decisions of every algorithm at this limit, by three definitions of the limit\n"
+      "  ({} requests; > is this rule; definitions: docs/accuracy.md)\n"
       "  {:<36} {:>9} {:>19} {:>19} {:>19}\n",
       Grouped(rule.comparison.front().requests), "", "", "own admissions", "all counted",
       "as a counter");
@@ -205,7 +205,8 @@ std::string LogsText(const ReplayReport& report) {
       fmt::format_to(Out(text), ", sorted: lines were up to {} out of order",
                      SpanText(log.put_right));
     } else if (log.put_right > Duration{}) {
-      fmt::format_to(Out(text), ", lines up to {} out of order put right", SpanText(log.put_right));
+      fmt::format_to(Out(text), ", lines up to {} out of order were sorted",
+                     SpanText(log.put_right));
     }
     text += '\n';
   }
@@ -226,7 +227,7 @@ std::string ReportText(const ReplayReport& report, std::size_t width) {
   std::string text = LogsText(report);
   if (report.rules.size() > 1) {
     fmt::format_to(
-        Out(text), "\nTogether the rules in force would have denied {} of {} requests ({})",
+        Out(text), "\nTogether the enforced rules would have denied {} of {} requests ({})",
         Grouped(report.denied), Grouped(report.requests), Percent(report.denied, report.requests));
     if (report.unmatched != 0) {
       fmt::format_to(Out(text), "; no rule applied to {}", Grouped(report.unmatched));

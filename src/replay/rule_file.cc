@@ -16,7 +16,7 @@ std::shared_ptr<const rules::RuleSet> LoadRuleFile(const std::filesystem::path& 
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.is_open() || file.bad()) {
-    const std::string why = errno == 0 ? "no readable file" : std::strerror(errno);  // NOLINT
+    const std::string why = errno == 0 ? "not a readable file" : std::strerror(errno);  // NOLINT
     findings.errors.push_back({.message = "cannot read it: " + why,
                                .place = {.file = path.string(), .line = 0, .column = 0}});
     return nullptr;

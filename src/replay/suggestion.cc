@@ -156,11 +156,11 @@ std::string SuggestionText(const Suggestion& suggestion, const std::vector<std::
     text += "no request has the key: name another with --key, or its column with --map\n";
     return text;
   }
-  fmt::format_to(
-      out, "\n{} keys; half of them never asked for more than {} in {}, the highest for {}\n\n",
-      Grouped(suggestion.keys), Grouped(suggestion.median_peak), window,
-      Grouped(suggestion.highest_peak));
-  fmt::format_to(out, "  {:<18} {:>16}  would have touched\n", "at most", "limit per " + window);
+  fmt::format_to(out,
+                 "\n{} keys; half of them never requested more than {} in {}, the highest {}\n\n",
+                 Grouped(suggestion.keys), Grouped(suggestion.median_peak), window,
+                 Grouped(suggestion.highest_peak));
+  fmt::format_to(out, "  {:<18} {:>16}  would have affected\n", "at most", "limit per " + window);
   for (const SuggestedLimit& limit : suggestion.limits) {
     fmt::format_to(out, "  1 key in {:<9} {:>16}  ", Grouped(limit.one_in), Grouped(limit.limit));
     if (limit.keys_touched == 0) {
@@ -179,7 +179,7 @@ std::string SuggestionText(const Suggestion& suggestion, const std::vector<std::
   const SuggestedLimit& chosen = suggestion.limits[1];
   fmt::format_to(
       out,
-      "\n# At most 1 key in 1,000 of this traffic. Touches nobody until `mode` is enforce.\n"
+      "\n# At most 1 key in 1,000 of this traffic. Affects nobody until `mode` is enforce.\n"
       "rules:\n"
       "  - id: {}\n"
       "    key_pattern: \"{}\"\n"

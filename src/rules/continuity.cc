@@ -24,7 +24,7 @@ std::string KeyText(const Rule& rule) {
 }
 
 std::string Change(std::string_view what, const std::string& before, const std::string& next) {
-  return "its " + std::string(what) + " was " + before + " and is " + next;
+  return "its " + std::string(what) + " was " + before + " and is now " + next;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 2> kSections{"rules", "attributes"};
 void DocumentReader::ReadAttributes(AttributeTable& attributes) {
   if (root_.is_null()) {
     if (!is_configuration_) {
-      report_.Fail(root_, "it is empty: a source without rules says rules: []");
+      report_.Fail(root_, "the file is empty: for no rules write `rules: []`");
     }
     return;
   }
@@ -56,7 +56,7 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
   }
   if (!IsAttributeName(name.text)) {
     report_.Fail(name, "\"" + name.text +
-                           "\" is no attribute name: it has no blanks, quotes or "
+                           "\" is not an attribute name: a name has no spaces, quotes or "
                            "braces");
     return;
   }
@@ -101,7 +101,7 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
   }
   if (!attributes.Declare(name.text, kind)) {
     report_.Fail(name, "attribute " + name.text +
-                           " is declared otherwise by another source: make them agree");
+                           " is declared differently by another source: make them agree");
   }
 }
 
@@ -154,12 +154,12 @@ void DocumentReader::ReadRules(AttributeTable& attributes, CalendarShelf& calend
   const YamlNode* rules = fields.Get("rules");
   if (rules == nullptr) {
     if (!is_configuration_) {
-      report_.Fail(root_, "rules is missing: a source without rules says rules: []");
+      report_.Fail(root_, "rules is missing: for no rules write `rules: []`");
     }
     return;
   }
   if (!rules->is_list()) {
-    report_.Fail(*rules, rules->is_null() ? "rules is empty: a source without rules says rules: []"
+    report_.Fail(*rules, rules->is_null() ? "rules is empty: for no rules write `rules: []`"
                                           : "rules must be a list: begin each rule with - id:");
     return;
   }

@@ -34,7 +34,7 @@ void Fields::RejectUnknown(std::span<const std::string_view> known, std::string_
       continue;
     }
     if (key.text == "<<") {
-      report.Fail(key, "merge keys (<<) are not read: write the fields out");
+      report.Fail(key, "merge keys (<<) are not supported: write the fields out");
       continue;
     }
     const std::string suggestion = DidYouMean(key.text, known);

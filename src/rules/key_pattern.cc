@@ -21,7 +21,8 @@ tl::unexpected<Error> PatternFault(const std::string& message) {
 
 Result<std::vector<std::string>> ParseKeyPattern(std::string_view pattern) {
   if (pattern.empty()) {
-    return PatternFault("it is empty: write a word for one key that all share, or user:{user_id}");
+    return PatternFault(
+        "it is empty: write user:{user_id}, or a word for one key that all requests share");
   }
   if (pattern.size() > kMaxPatternBytes) {
     return PatternFault("it is longer than " + std::to_string(kMaxPatternBytes) + " bytes");
@@ -36,13 +37,17 @@ Result<std::vector<std::string>> ParseKeyPattern(std::string_view pattern) {
       return PatternFault("a } without its { at character " + std::to_string(brace + 1));
     }
     const std::size_t end = pattern.find_first_of("{}", brace + 1);
+    if (end == brace + 1 && pattern[end] == '{') {
+      return PatternFault("{{ at character " + std::to_string(brace + 1) +
+                          ": write single braces, as in {user_id}");
+    }
     if (end == pattern.npos || pattern[end] == '{') {
       return PatternFault("the { at character " + std::to_string(brace + 1) + " is not closed");
     }
     std::string name(pattern.substr(brace + 1, end - brace - 1));
     if (!IsAttributeName(name)) {
       return PatternFault("{" + name +
-                          "} is no attribute name: it has no blanks, quotes or braces and "
+                          "} is not an attribute name: a name has no spaces, quotes or braces and "
                           "is not empty");
     }
     if (std::find(names.begin(), names.end(), name) != names.end()) {

@@ -39,7 +39,7 @@ class MatchReader {
       }
       if (!IsAttributeName(key.text)) {
         report_.Fail(key, "match names the attribute \"" + key.text +
-                              "\": a name has no blanks, quotes or braces");
+                              "\": a name has no spaces, quotes or braces");
         continue;
       }
       Condition condition;
@@ -103,7 +103,7 @@ class MatchReader {
       auto address = IpAddress::Parse(node.text);
       if (!address.has_value()) {
         report_.Fail(node,
-                     field_ + " is of type ip, and " + node.text + " is no address" +
+                     field_ + " is of type ip, and " + node.text + " is not an address" +
                          (IpPrefix::Parse(node.text) ? ": write {cidr: " + node.text + "}" : ""));
         return;
       }
@@ -165,7 +165,7 @@ class MatchReader {
     const auto block = node.is_text() ? IpPrefix::Parse(node.text) : std::nullopt;
     if (!block.has_value()) {
       report_.Fail(node, field_ + ": cidr " + (node.is_text() ? node.text + " " : "") +
-                             "is no block of addresses, as in 10.0.0.0/8 or 2001:db8::/32");
+                             "is not an address block such as 10.0.0.0/8 or 2001:db8::/32");
       return;
     }
     if (block->HasHostBits()) {

@@ -39,12 +39,12 @@ std::string CanonicalIp(const YamlNode& at, const std::string& text, const Attri
   }
   const auto block = IpPrefix::Parse(text);
   if (!block.has_value()) {
-    report.Fail(at, "overrides: " + text + " is no address");
+    report.Fail(at, "overrides: " + text + " is not an address");
     return "";
   }
   const int length = block->network.v6 ? grouping.v6_prefix : grouping.v4_prefix;
   if (block->length != length || block->HasHostBits()) {
-    report.Fail(at, "overrides: " + text + " is no key: addresses are grouped by /" +
+    report.Fail(at, "overrides: " + text + " is not a key: addresses are grouped by /" +
                         std::to_string(length) + ", as in " +
                         std::string(grouping.KeyText(block->network).view()));
     return "";
@@ -80,7 +80,7 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
   }
   if (key.empty()) {
     if (node.pair_count() > 0) {
-      report.Fail(node, "overrides go by key value, and key_pattern names no attribute");
+      report.Fail(node, "overrides need a key value, and key_pattern has no attribute");
     }
     return;
   }
@@ -106,7 +106,8 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
       parts = SplitKey(name.text);
     }
     if (!parts.has_value() || parts->size() != key.size()) {
-      report.Fail(name, "overrides: " + name.text + " is no key of " + std::to_string(key.size()) +
+      report.Fail(name, "overrides: " + name.text + " is not a key of " +
+                            std::to_string(key.size()) +
                             " values: join them by ':' and write \\: and \\\\ for ':' and '\\' in "
                             "a value");
       continue;
@@ -145,7 +146,7 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
     const auto [first, fresh] = spellings.try_emplace(text, name.text);
     if (!fresh && first->second != name.text) {
       report.Fail(name, "overrides: " + name.text + " is the same key as an earlier one (" + text +
-                            "): one of them must go");
+                            "): remove one of them");
     }
   }
 }

@@ -45,7 +45,8 @@ void ReviewPlans(const CompiledRule& rule, const AttributeTable& attributes, Fin
       return Takes(earlier.match, plan.match, rule.match);
     });
     if (taker != end) {
-      warn("the plan in line " + std::to_string(taker->place.line) + " comes first and takes all");
+      warn("the plan in line " + std::to_string(taker->place.line) +
+           " comes first and matches all of its requests");
     }
   }
 }

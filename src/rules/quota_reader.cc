@@ -152,7 +152,7 @@ QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algo
     if (node->is_text() && node->text == "unlimited") {
       stated.unlimited = true;
     } else if (bucket) {
-      report_.Fail(fields.KeyOf("limit"), "limit is no field of " + NameText(algorithm) +
+      report_.Fail(fields.KeyOf("limit"), "limit is not a field of " + NameText(algorithm) +
                                               ": write rate and burst, or limit: unlimited");
       stated.faulty = true;
     } else {
@@ -164,7 +164,7 @@ QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algo
        {std::pair{"rate", &stated.rate}, std::pair{"burst", &stated.burst}}) {
     if (const YamlNode* node = fields.Get(name); node != nullptr) {
       if (!bucket) {
-        report_.Fail(fields.KeyOf(name), std::string(name) + " is no field of " +
+        report_.Fail(fields.KeyOf(name), std::string(name) + " is not a field of " +
                                              NameText(algorithm) + ": write limit");
         stated.faulty = true;
       } else {
@@ -181,8 +181,8 @@ void QuotaReader::RejectForeign(const Fields& rule, Algorithm algorithm) {
     // rate and burst are judged by ReadStated, for plans and overrides too.
     if (row.field != "rate" && row.field != "burst" && rule.Get(row.field) != nullptr &&
         !row.belongs(algorithm)) {
-      report_.Fail(rule.KeyOf(row.field), std::string(row.field) + " is no field of " +
-                                              NameText(algorithm) + ": it belongs to " +
+      report_.Fail(rule.KeyOf(row.field), std::string(row.field) + " is not a field of " +
+                                              NameText(algorithm) + ": it is a field of " +
                                               std::string(row.owners));
       window_faulty_ = true;
     }
@@ -202,7 +202,7 @@ void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
   const YamlNode* unit = rule.Get("unit");
   std::optional<CalendarUnit> calendar;
   if (window != nullptr && unit != nullptr) {
-    report_.Fail(rule.KeyOf("unit"), "window and unit say the same: one of them must go");
+    report_.Fail(rule.KeyOf("unit"), "window and unit mean the same: remove one of them");
     window_faulty_ = true;
   } else if (window != nullptr) {
     calendar = window->is_text() ? core::CalendarUnitNamed(window->text) : std::nullopt;
@@ -211,9 +211,10 @@ void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
       window_faulty_ |= !length.has_value();
       quota.window = length.value_or(Duration(0));
     } else if (quota.algorithm != Algorithm::kFixedWindow) {
-      report_.Fail(*window, "window: " + window->text +
-                                " is a calendar period, which fixed_window alone has: write 1d, 7d "
-                                "or 30d");
+      report_.Fail(*window,
+                   "window: " + window->text +
+                       " is a calendar period, which only fixed_window supports: write 1d, 7d "
+                       "or 30d");
       window_faulty_ = true;
     }
   } else if (unit != nullptr) {
@@ -329,7 +330,7 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
     }
     quota.rate = stated.rate.value_or(quota.rate);
     if (quota.algorithm == Algorithm::kLeakyBucket && !stated.burst && !stated_burst_) {
-      return missing("burst", "a leaky_bucket must state how much it holds");
+      return missing("burst", "a leaky_bucket must state its burst");
     }
     quota.limit = stated.burst ? *stated.burst : stated_burst_.value_or(quota.rate);
   } else {
@@ -347,10 +348,10 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
     const YamlNode& at = fields.Get(number) != nullptr ? fields.KeyOf(number) : fields.map();
     if (fields.Get("window") != nullptr || fields.Get("hold_ttl") != nullptr) {
       report_.Fail(*fields.Get(fields.Get("window") != nullptr ? "window" : "hold_ttl"),
-                   "a length of 0 is none: the shortest is 1ms");
+                   "a duration of 0 is not possible: the shortest is 1ms");
     } else if (quota.algorithm == Algorithm::kConcurrency) {
       report_.Fail(at,
-                   "hold_ttl is missing: after how long is a lost holder given up? Add "
+                   "hold_ttl is missing: the time after which an unreleased hold expires. Add "
                    "hold_ttl: 30s");
     } else {
       report_.Fail(at, std::string(number) +

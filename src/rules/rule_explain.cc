@@ -124,7 +124,7 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
       e.quota = QuotaUnder(rule, compiled, chosen, bound);
       e.key = KeyText(compiled, index.attributes, bound);
       e.why = chosen.plan != nullptr
-                  ? "plan " + TextOf(chosen.plan->match, index.attributes)
+                  ? "plan with match " + TextOf(chosen.plan->match, index.attributes)
                   : (chosen.numbers != nullptr ? "override of this key" : "the rule's own numbers");
       if (!compiled.match.empty()) {
         e.why = "match " + TextOf(compiled.match, index.attributes) + "; " + e.why;

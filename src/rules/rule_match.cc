@@ -23,8 +23,8 @@ std::optional<Error> FaultOfKey(const Rule& rule, const CompiledRule& compiled,
     const BoundAttribute& value = *request.Get(id);
     if (attributes.kind(id).is_ip()) {
       if (!value.address().has_value()) {
-        return Error{"attribute " + attributes.name(id) + " is no IP address, and rule " + rule.id +
-                         " counts by it",
+        return Error{"attribute " + attributes.name(id) + " is not an IP address, and rule " +
+                         rule.id + " needs one for its key",
                      {}};
       }
     } else if (value.value().size() > core::kMaxValueBytes) {
@@ -86,7 +86,7 @@ Result<Cost> CostUnder(const CostRule& rule, const AttributeTable& attributes,
     return call;
   }
   if (bound == nullptr) {
-    return Fault("attribute " + name + " is missing: it says what the request costs");
+    return Fault("attribute " + name + " is missing: it is the cost of the request");
   }
   constexpr std::size_t kDigits = 15;  // Of kMaxUnits.
   const std::string_view text = bound->value();
@@ -94,13 +94,13 @@ Result<Cost> CostUnder(const CostRule& rule, const AttributeTable& attributes,
   for (const char c : text) {
     if (c < '0' || c > '9' || text.size() > kDigits) {
       return Fault("attribute " + name +
-                   " says what the request costs and must be a whole number from 0 to "
+                   " is the cost of the request and must be a whole number from 0 to "
                    "999999999999999");
     }
     units = (units * 10) + (c - '0');
   }
   if (text.empty()) {
-    return Fault("attribute " + name + " says what the request costs and is empty");
+    return Fault("attribute " + name + " is the cost of the request and is empty");
   }
   return Cost{units};
 }
@@ -170,7 +170,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     }
     for (const std::uint32_t reader : index.readers[id]) {
       if (modes.Effective(index.rules[reader]) == Mode::kEnforce) {
-        return Fault("attribute " + index.attributes.name(id) + " is no IP address");
+        return Fault("attribute " + index.attributes.name(id) + " is not an IP address");
       }
     }
   }

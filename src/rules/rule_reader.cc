@@ -80,7 +80,7 @@ class RuleReader {
       draft_.rule.id = ReadId(*id, "id", report_).value_or("");
       draft_.rule.place = report_.PlaceOf(*id);
     } else {
-      report_.Fail(fields_.map(), "id is missing: give the rule a name");
+      report_.Fail(fields_.map(), "id is missing: write a name for the rule");
     }
     if (const YamlNode* formerly = fields_.Get("formerly"); formerly != nullptr) {
       draft_.rule.formerly = ReadId(*formerly, "formerly", report_).value_or("");
@@ -88,7 +88,7 @@ class RuleReader {
     }
     if (const YamlNode* replaces = fields_.Get("replaces"); replaces != nullptr) {
       if (!replaces->is_list()) {
-        report_.Fail(*replaces, "replaces must be a list of rule ids, as in [api_rate]");
+        report_.Fail(*replaces, "replaces must be a list of rule ids, such as [api_rate]");
         return;
       }
       for (const YamlNode* item : replaces->items) {
@@ -103,12 +103,13 @@ class RuleReader {
     const YamlNode* node = fields_.Get("key_pattern");
     if (node == nullptr) {
       report_.Fail(fields_.map(),
-                   "key_pattern is missing: write whose quota it is, as in \"user:{user_id}\", or "
-                   "a word without braces for one that all share");
+                   "key_pattern is missing: write what the limit is counted for, such as "
+                   "\"user:{user_id}\", or "
+                   "a word without braces for one limit that all requests share");
       return;
     }
     if (node->is_map()) {
-      report_.Fail(*node, "key_pattern is a map: put it in quotes, as in \"{user_id}\"");
+      report_.Fail(*node, "key_pattern is a map: write it in quotes, as in \"{user_id}\"");
       return;
     }
     const auto pattern = ReadText(*node, "key_pattern", report_);
@@ -148,14 +149,14 @@ class RuleReader {
     for (const std::string_view field : kFields) {
       if (fields_.Get(field) != nullptr &&
           std::find(kActionFields.begin(), kActionFields.end(), field) == kActionFields.end()) {
-        report_.Fail(fields_.KeyOf(field), std::string(field) +
-                                               " is no field of a rule with action: " + node->text +
-                                               ", which counts nothing");
+        report_.Fail(fields_.KeyOf(field),
+                     std::string(field) + " is not a field of a rule with action: " + node->text +
+                         ", which counts nothing");
       }
     }
     if (draft_.compiled.match.empty() && fields_.Get("match") == nullptr) {
-      report_.Fail(fields_.map(), "match is missing: say whom the rule is to " + node->text +
-                                      ", as in match: {ip: {cidr: 192.0.2.0/24}}");
+      report_.Fail(fields_.map(), "match is missing: say which requests the rule is to " +
+                                      node->text + ", as in match: {ip: {cidr: 192.0.2.0/24}}");
     }
     draft_.rule.quota.unlimited = true;
     return true;
@@ -193,7 +194,7 @@ class RuleReader {
       *length = read.value_or(Duration(-1));
       if (read.has_value() && (*read == Duration(0) || *read > core::kLongestHorizon)) {
         report_.Fail(*value, std::string(field) + " is " + value->text +
-                                 ": write a length from 1ms to 100 years");
+                                 ": write a duration from 1ms to 100 years");
         *length = Duration(-1);
       }
       good = good && length->count() > 0;
@@ -213,8 +214,8 @@ class RuleReader {
     if (const YamlNode* node = fields_.Get("reservation_ttl"); node != nullptr) {
       const auto ttl = ReadDuration(*node, "reservation_ttl", report_);
       if (ttl.has_value() && (*ttl == Duration(0) || *ttl > core::kLongestHorizon)) {
-        report_.Fail(*node,
-                     "reservation_ttl is " + node->text + ": write a length from 1ms to 100 years");
+        report_.Fail(
+            *node, "reservation_ttl is " + node->text + ": write a duration from 1ms to 100 years");
       } else if (ttl.has_value()) {
         draft_.rule.reservation_ttl = *ttl;
       }
@@ -246,10 +247,10 @@ class RuleReader {
     if (const auto fault = core::FaultOf(*sync, draft_.rule.quota)) {
       report_.Fail(*node, *fault);
     } else if (*sync == core::Sync::kLocal && draft_.rule.ban.has_value()) {
-      report_.Fail(
-          *node,
-          "sync: local does not go with ban, for a ban is every node's: write sync: exact, "
-          "or leave ban out");
+      report_.Fail(*node,
+                   "sync: local cannot be combined with ban, because all nodes share a ban: write "
+                   "sync: exact, "
+                   "or leave ban out");
     }
   }
 
@@ -290,7 +291,7 @@ class RuleReader {
     }
     if (node->items.size() > kMaxPlans) {
       report_.Fail(*node, "more than " + std::to_string(kMaxPlans) +
-                              " plans: write overrides, which cost one look-up");
+                              " plans: use overrides, which are found by one look-up");
       return;
     }
     for (const YamlNode* item : node->items) {
@@ -304,7 +305,9 @@ class RuleReader {
       if (const YamlNode* match = fields.Get("match"); match != nullptr) {
         plan.match = ReadMatch(*match, attributes_, report_);
       } else {
-        report_.Fail(*item, "match is missing: say whom the plan is for, as in match: {plan: pro}");
+        report_.Fail(
+            *item,
+            "match is missing: say which requests the plan is for, as in match: {plan: pro}");
       }
       if (const auto numbers = quotas_.ReadChange(fields, "plan"); numbers.has_value()) {
         plan.numbers = *numbers;

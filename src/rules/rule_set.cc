@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -116,7 +117,10 @@ class RuleSetBuilder {
         if (id == draft.rule.id) {
           Fail(place, "replaces: " + id + " is this very rule");
         } else if (found == index_->by_id.end()) {
-          Fail(place, "replaces: there is no rule " + id + DidYouMean(id, ids));
+          std::vector<std::string_view> others;
+          std::copy_if(ids.begin(), ids.end(), std::back_inserter(others),
+                       [&](std::string_view other) { return other != draft.rule.id; });
+          Fail(place, "replaces: there is no rule " + id + DidYouMean(id, others));
         } else {
           draft.compiled.replaces.push_back(found->second);
         }

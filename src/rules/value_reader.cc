@@ -62,7 +62,7 @@ std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field, Rep
   }
   if (AllDigits(node.text)) {
     if (node.quoted) {
-      return fail("a number stands without quotes");
+      return fail("write it without quotes, " + std::string(field) + ": " + std::string(node.text));
     }
     if (node.text.size() > 1 && node.text.front() == '0') {
       return fail("write the number without leading zeros");
@@ -106,7 +106,7 @@ std::optional<Duration> ReadDuration(const YamlNode& node, std::string_view fiel
         count = (count * 10) + (c - '0');
       }
       if (digits > 18 || count > kLongest / unit.length) {
-        report.Fail(node, Is(field, node) + ": that is longer than can be measured");
+        report.Fail(node, Is(field, node) + ": that is too long, the most is 290 years");
         return std::nullopt;
       }
       return unit.length * count;

@@ -46,7 +46,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end() || found->second.size == 0) {
-      Stop(mark, "an alias stands inside the very value that it names");
+      Stop(mark, "an alias is inside the value that it refers to");
       return;
     }
     if (Count(mark, found->second.size)) {
@@ -175,7 +175,7 @@ class TreeBuilder final : public YAML::EventHandler {
             {"a key must be a plain word, not a list or a map", {file_, key.line, key.column}});
       } else if (const auto [first, fresh] = seen_.try_emplace(key.text, key.line); !fresh) {
         problems_.push_back({"key " + key.text + " is given twice (first in line " +
-                                 std::to_string(first->second) + "): one of them must go",
+                                 std::to_string(first->second) + "): remove one of them",
                              {file_, key.line, key.column}});
       }
     }

@@ -92,9 +92,10 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fall
   }
   if (checks_.size() > store::kMaxChecksPerCall) {
     verdict.allowed = false;
-    verdict.request_error = "more than " + std::to_string(store::kMaxChecksPerCall) +
-                            " rules apply to this request: give them a match, or let one replace "
-                            "others";
+    verdict.request_error =
+        "more than " + std::to_string(store::kMaxChecksPerCall) +
+        " rules apply to this request: give them a match, or let one rule replace "
+        "others";
     return false;
   }
   answers_.resize(checks_.size());

@@ -71,15 +71,14 @@ std::uint64_t ServiceMetrics::Count(RequestResult result) const noexcept {
 }
 
 void ServiceMetrics::Write(Exposition& out) const {
-  out.Family("sluice_requests_total", "Requests by what became of them.",
-             Exposition::Type::kCounter);
+  out.Family("sluice_requests_total", "Requests by result.", Exposition::Type::kCounter);
   for (std::size_t i = 0; i < kRequestResults; ++i) {
     const Label label{.name = "result", .value = kResultNames[i]};
     out.Sample("sluice_requests_total", {&label, 1}, requests_.Read(i));
   }
 
   const std::lock_guard lock(mutex_);
-  out.Family("sluice_decisions_total", "Decisions by rule and outcome; peeks are not counted.",
+  out.Family("sluice_decisions_total", "Decisions by rule and outcome, without peeks.",
              Exposition::Type::kCounter);
   const auto write = [&out](std::string_view id, const telemetry::CounterGroup& counters) {
     for (std::size_t i = 0; i < kOutcomes; ++i) {
@@ -92,16 +91,17 @@ void ServiceMetrics::Write(Exposition& out) const {
     write(id, *known_.at(id).counters);
   }
   write(kThrottleRule, throttle_);
-  out.Family("sluice_decide_duration_seconds", "From handing a request in to its verdict.",
+  out.Family("sluice_decide_duration_seconds",
+             "Time from receiving a request to its verdict, in seconds.",
              Exposition::Type::kHistogram);
   out.Samples("sluice_decide_duration_seconds", duration_.Read());
-  out.Family("sluice_rule_reloads_total", "Times that rules were loaded, the first one included.",
+  out.Family("sluice_rule_reloads_total", "Loads of the rules by result, including the first.",
              Exposition::Type::kCounter);
   const Label ok{.name = "result", .value = "ok"};
   const Label failed{.name = "result", .value = "failed"};
   out.Sample("sluice_rule_reloads_total", {&ok, 1}, reloads_.Read(1));
   out.Sample("sluice_rule_reloads_total", {&failed, 1}, reloads_.Read(0));
-  out.Family("sluice_rules", "Rules in force.", Exposition::Type::kGauge);
+  out.Family("sluice_rules", "Active rules.", Exposition::Type::kGauge);
   out.Sample("sluice_rules", {}, static_cast<std::uint64_t>(in_force_));
 }
 

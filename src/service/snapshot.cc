@@ -77,7 +77,7 @@ const rules::Rule* FindRule(const Snapshot& snapshot, std::string_view id) {
 
 std::string NoSuchRule(std::string_view id) {
   constexpr std::size_t kShown = 64;  // As long as an id may be.
-  std::string text = "no rule is called ";
+  std::string text = "there is no rule ";
   for (const char c : id.substr(0, kShown)) {
     text += c > ' ' && c < 0x7f ? c : '?';  // Somebody's bytes, for somebody's terminal.
   }

@@ -16,7 +16,7 @@ namespace {
 namespace json = boost::json;
 
 tl::unexpected<Error> NoCopy() {
-  return Fault("this is no copy of etcd's rules");
+  return Fault("not a copy of etcd's rules");
 }
 
 const json::value* Member(const json::value& of, json::string_view name, json::kind kind) {

@@ -19,7 +19,7 @@ namespace json = boost::json;
 using wire::JsonWriter;
 
 tl::unexpected<Error> NotEtcd(std::string_view what) {
-  return Fault("this is no answer of etcd's: " + std::string(what));
+  return Fault("unexpected answer from etcd: " + std::string(what));
 }
 
 std::optional<json::value> Parse(std::string_view text) {
@@ -147,7 +147,7 @@ Result<Range> ReadRange(std::string_view text) {
   if (const json::array* const keys = List(root, "kvs")) {
     for (const json::value& item : *keys) {
       if (!ReadKeyValue(item, range.keys.emplace_back())) {
-        return NotEtcd("a key in it is no key");
+        return NotEtcd("it has an invalid key");
       }
     }
   }
@@ -182,7 +182,7 @@ Result<WatchMessage> ReadWatchMessage(std::string_view text) {
       const json::value* const of = event == nullptr ? nullptr : event->if_contains("kv");
       Event& read = message.events.emplace_back();
       if (of == nullptr || !ReadKeyValue(*of, read.of)) {
-        return NotEtcd("an event in it is none");
+        return NotEtcd("it has an invalid event");
       }
       read.deleted = Text(*event, "type") == "DELETE";
     }

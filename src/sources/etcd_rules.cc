@@ -68,7 +68,7 @@ void EtcdRules::OnRange(EtcdGateway::Reply reply) {
   auto range = etcd::ReadRange(*reply);
   if (!range || range->revision <= 0) {
     EndSession(settings_.endpoints[endpoint_].Text() + ": " +
-               (range ? "this is no answer of etcd's" : range.error().message));
+               (range ? "unexpected answer from etcd" : range.error().message));
     return;
   }
   const bool earlier = range->cluster != snapshot_.cluster || range->revision < snapshot_.revision;
@@ -76,8 +76,8 @@ void EtcdRules::OnRange(EtcdGateway::Reply reply) {
   session_cluster_ = range->cluster;
   if (earlier && range->keys.empty() && !snapshot_.documents.empty()) {
     BeginWatch(range->revision + 1);
-    SetState(State::kLost, "etcd is back at an earlier state and holds no rules under " +
-                               settings_.prefix + ": those of before stay in force");
+    SetState(State::kLost, "etcd returned at an earlier revision without rules under " +
+                               settings_.prefix + ": the previous rules stay active");
     answered_ = true;
     return;
   }
@@ -149,7 +149,7 @@ bool EtcdRules::OnWatchLine(std::string_view line) {
     return false;
   }
   if (message->canceled) {
-    EndSession(message->compact_revision > 0 ? "what the watch asked for is compacted"
+    EndSession(message->compact_revision > 0 ? "the watched revision was compacted"
                                              : "etcd has ended the watch: " + message->reason);
     return false;
   }

@@ -86,7 +86,7 @@ std::vector<Error> WarnOfEmptyGlobs(std::span<const std::string> globs) {
   for (const std::string& glob : globs) {
     if (IsGlob(glob) && PathsOf(glob).empty()) {
       warnings.push_back(
-          {.message = "names no file: no rule comes from it", .place = {glob, 0, 0}});
+          {.message = "matches no file, so no rule comes from it", .place = {glob, 0, 0}});
     }
   }
   return warnings;

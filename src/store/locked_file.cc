@@ -20,16 +20,16 @@ std::string OpenFault(int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return what + "make its folder, or give table.path another one";
+      return what + "create its directory, or set another table.path";
     case EACCES:
     case EPERM:
-      return what + "run as the user whose file it is, or give table.path another place";
+      return what + "run as the owner of the file, or set another table.path";
     case EROFS:
-      return what + "give table.path a place that can be written, best under /dev/shm";
+      return what + "set table.path to a writable place, best under /dev/shm";
     case ELOOP:
-      return what + "it is a symbolic link: give table.path the name of the file itself";
+      return what + "it is a symbolic link: set table.path to the file itself";
     default:
-      return what + "give table.path another place, best under /dev/shm";
+      return what + "set another table.path, best under /dev/shm";
   }
 }
 
@@ -60,7 +60,8 @@ Result<LockedFile> LockedFile::Open(const std::string& path) {
       return FileFault(path, "cannot be read (" + SystemWords(errno) + ")");
     }
     if (!S_ISREG(status.st_mode)) {
-      return FileFault(path, "is no regular file: give table.path the name of one, under /dev/shm");
+      return FileFault(path,
+                       "is not a regular file: set table.path to a regular file under /dev/shm");
     }
     // Its owner could cut it short under our feet.
     if (status.st_uid != geteuid()) {
@@ -70,10 +71,9 @@ Result<LockedFile> LockedFile::Open(const std::string& path) {
                                  "name");
     }
     if (flock(file.descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      return FileFault(
-          path,
-          "is the table of another process that is running: stop that one, or give this "
-          "one a path of its own (table.path)");
+      return FileFault(path,
+                       "is the table of another running process: stop that process, or set "
+                       "another table.path for this one");
     }
     if (fstat(file.descriptor_, &status) == 0 && IsStillNamed(path, status)) {
       file.size_ = static_cast<std::size_t>(status.st_size);
@@ -90,7 +90,8 @@ Result<void> LockedFile::Allocate(std::size_t bytes) {
     }
     return FileFault(path_, "there is no room for " + std::to_string(bytes) + " bytes (" +
                                 SystemWords(failed) +
-                                "): lower table.keys or table.blocks, or enlarge the file system");
+                                "): lower table.keys or table.blocks, or enlarge the file system "
+                                "(in a container: --shm-size)");
   }
   size_ = bytes;
   return {};
@@ -106,7 +107,7 @@ Result<void> LockedFile::Clear() {
 
 Result<void> LockedFile::RenameTo(const std::string& path) {
   if (std::rename(path_.c_str(), path.c_str()) != 0) {
-    return FileFault(path_, "cannot take the place of " + path + " (" + SystemWords(errno) + ")");
+    return FileFault(path_, "cannot be renamed to " + path + " (" + SystemWords(errno) + ")");
   }
   path_ = path;
   return {};

@@ -136,7 +136,7 @@ Result<RecoveryReport> Recover(const TableParts& parts) {
   if (report.requests_undone < 0) {
     return tl::unexpected(
         Error{"has a damaged journal: remove the file to start with its last snapshot or, without "
-              "one, with every key fresh",
+              "one, with every key at its full limit",
               {}});
   }
   for (RulePlace& place : parts.rules) {

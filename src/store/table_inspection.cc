@@ -131,7 +131,7 @@ Result<TableInspection> InspectCopy(const std::string& path, int file, TableInsp
                                " bytes, and there is no memory to read it into");
   }
   if (!ReadAll(file, copy->bytes())) {
-    return FileFault(path, "was cut short while it was read");
+    return FileFault(path, "was truncated while it was read");
   }
   const TableParts parts = TableParts::Of(copy->bytes(), TableLayout::Of(header.format.geometry));
   SetTime(parts.header->line, about);
@@ -204,7 +204,7 @@ Result<TableInspection> InspectTable(const std::string& path, KeySink& sink) {
     return FileFault(path, "cannot be read (" + SystemWords(errno) + ")");
   }
   if (!S_ISREG(status.st_mode)) {
-    return FileFault(path, "is no regular file");
+    return FileFault(path, "is not a regular file");
   }
   TableInspection about;
   about.file_bytes = static_cast<std::uint64_t>(status.st_size);

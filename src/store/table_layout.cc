@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::int64_t kFarNs = std::int64_t{1} << 62U;  // 2116, or before 1823.
 constexpr const char* kFresh =
-    ", or remove the file to start with its last snapshot or, without one, with every key fresh";
+    ", or remove the file to start with its last snapshot or, without one, with every key at its "
+    "full limit";
 
 std::size_t Pages(std::size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
@@ -51,7 +52,7 @@ bool IsPossible(const Geometry& geometry) {
 std::string MisfitOf(const TableHeader& header, std::uint64_t file_bytes) {
   const TableFormat& found = header.format;
   if (header.magic != kTableMagic) {
-    return "is no table of Sluice: give table.path another name, or remove the file";
+    return "is not a table of Sluice: give table.path another name, or remove the file";
   }
   TableFormat expected = TableLayout::Of(Geometry{}).format();
   if (found.version != expected.version) {

@@ -43,7 +43,8 @@ std::string NoRoomFor(Trouble trouble, const TableParts& to) {
   const std::uint64_t keys = to.header->format.geometry.homes * 4 / 5;
   if (trouble == Trouble::kNoSlot) {
     return "has more keys in use than a table of " + std::to_string(keys) +
-           " has room for: raise table.keys, or remove the file to start with every key fresh";
+           " has room for: raise table.keys, or remove the file to start with every key at its "
+           "full limit";
   }
   return "has more entries and holds in use than " + std::to_string(to.blocks.size()) +
          " blocks have room for: raise table.blocks, or remove the file to start with every key "
@@ -83,7 +84,7 @@ Attempt LoadOne(const std::string& path, const TableParts& to, LoadReport& repor
     return damage(loaded.error());
   }
   if (loader.trouble() == Trouble::kDamage) {
-    return damage({"is a snapshot that is damaged: remove it to start without it", {.file = path}});
+    return damage({"is a damaged snapshot: remove it to start without it", {.file = path}});
   }
   if (loader.trouble() != Trouble::kNone) {
     return {.trouble = loader.trouble(),
@@ -130,7 +131,7 @@ Result<LoadReport> LoadSnapshot(const SnapshotFiles& files, const TableParts& to
   if (report.warnings.empty()) {
     return report;
   }
-  std::string all = "no snapshot of the table is good";
+  std::string all = "no snapshot of the table is valid";
   for (const std::string& warning : report.warnings) {
     all += "\n  " + warning;
   }
@@ -174,11 +175,11 @@ Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in
   constexpr std::uint32_t kOwner = 1;  // Nobody else has it open.
   if (!KeyCopier(slots, blocks, kOwner).CopyAll(now.line, loader)) {
     const bool damaged = loader.trouble() == Trouble::kDamage;
-    return tl::unexpected(
-        Error{damaged ? "has keys that cannot be true: remove the file to start with its last "
-                        "snapshot, or with every key fresh"
-                      : NoRoomFor(loader.trouble(), to),
-              {}});
+    return tl::unexpected(Error{damaged
+                                    ? "has impossible keys: remove the file to start with its last "
+                                      "snapshot, or with every key at its full limit"
+                                    : NoRoomFor(loader.trouble(), to),
+                                {}});
   }
   for (std::size_t i = 0; i < from.rules.size(); ++i) {
     to.rules[i].id = from.rules[i].id;

@@ -33,7 +33,7 @@ bool IsUnfinished(const TableHeader& header, std::size_t file_bytes) {
 Result<void> StartSecret(TableHeader& header) {
   if (getrandom(header.secret.data(), header.secret.size(), 0) !=
       static_cast<ssize_t>(header.secret.size())) {
-    return Fault("the kernel gives no random bytes for the table's secret");
+    return Fault("cannot get random bytes for the table's secret");
   }
   return {};
 }
@@ -159,7 +159,8 @@ Result<TableBytes> OpenFile(const TableOptions& options, const TableLayout& layo
                    ? Resume(*std::move(file), layout, options.huge_pages)
                    : Resize(*std::move(file), layout, found, clock);
       }
-      warning = options.path + ": is from before a reboot: its snapshot was loaded instead";
+      warning =
+          options.path + ": the file is from before a reboot, so its snapshot was loaded instead";
     }
     if (auto cleared = file->Clear(); !cleared) {
       return tl::unexpected(cleared.error());

@@ -34,7 +34,7 @@ Result<void> SnapshotFiles::Publish() const {
   KeepPrevious(newest, previous());
   if (std::rename(unfinished().c_str(), newest.c_str()) != 0) {
     return tl::unexpected(
-        Error{"the snapshot that was written cannot take its place (" + SystemWords(errno) + ")",
+        Error{"the new snapshot cannot be renamed into place (" + SystemWords(errno) + ")",
               {.file = newest}});
   }
   const std::filesystem::path folder = std::filesystem::path(newest).parent_path();

@@ -120,29 +120,30 @@ SnapshotReader::~SnapshotReader() {
 Result<void> SnapshotReader::ReadEnds() {
   struct stat status{};
   if (fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    return Fault("is no regular file" + std::string(kRemedy));
+    return Fault("is not a regular file" + std::string(kRemedy));
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (!ReadAt(file_, 0, head_) || head_.magic != kSnapshotMagic) {
-    return Fault("is no snapshot of Sluice, or is cut short" + std::string(kRemedy));
+    return Fault("is not a snapshot of Sluice, or is truncated" + std::string(kRemedy));
   }
   const SnapshotHead expected = NewSnapshotHead();
   if (head_.version != expected.version) {
-    return Fault("is a snapshot of format " + std::to_string(head_.version) +
-                 ", and this Sluice reads " + std::to_string(expected.version) +
-                 ": start the Sluice that made it, or remove it to start with every key fresh");
+    return Fault(
+        "is a snapshot of format " + std::to_string(head_.version) + ", and this Sluice reads " +
+        std::to_string(expected.version) +
+        ": start the Sluice that made it, or remove it to start with every key at its full limit");
   }
   if (head_.head_bytes != expected.head_bytes || head_.image_bytes != expected.image_bytes ||
       head_.entry_bytes != expected.entry_bytes || head_.hold_bytes != expected.hold_bytes ||
       head_.rule_bytes != expected.rule_bytes || head_.tail_bytes != expected.tail_bytes) {
     return Fault(
         "is a snapshot of another build of Sluice: start the one that made it, or remove it to "
-        "start with every key fresh");
+        "start with every key at its full limit");
   }
   if (size < sizeof(head_) + sizeof(tail_) || !ReadAt(file_, size - sizeof(tail_), tail_) ||
       tail_.magic != kSnapshotEnd || tail_.file_bytes != size || tail_.rules > kRulePlaces ||
       tail_.rules * sizeof(SnapshotRule) > size - sizeof(head_) - sizeof(tail_)) {
-    return Fault("is a snapshot that was cut short" + std::string(kRemedy));
+    return Fault("is a truncated snapshot" + std::string(kRemedy));
   }
   return {};
 }
@@ -167,7 +168,7 @@ Result<void> SnapshotReader::ForEachKey(KeySink& sink) {
 }
 
 Result<void> SnapshotReader::Walk(KeySink& sink, SnapshotSum* sum) {
-  const std::string damaged = "is a snapshot that is damaged" + std::string(kRemedy);
+  const std::string damaged = "is a damaged snapshot" + std::string(kRemedy);
   Pieces pieces(file_, sizeof(head_), keys_end(), sum);
   std::uint64_t images = 0;
   for (; pieces.left() > 0; ++images) {
@@ -201,7 +202,7 @@ Result<std::vector<SnapshotRule>> SnapshotReader::Rules() {
     SnapshotRule& rule = rules[i];
     if (!ReadAt(file_, keys_end() + i * sizeof(rule), rule) || rule.number == 0 ||
         rule.number > kRulePlaces || rule.size == 0 || rule.size > kRuleIdBytes) {
-      return Fault("is a snapshot that is damaged" + std::string(kRemedy));
+      return Fault("is a damaged snapshot" + std::string(kRemedy));
     }
   }
   return rules;

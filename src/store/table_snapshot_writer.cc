@@ -19,14 +19,14 @@ std::string Remedy(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
-      return ": make room there, or give table.snapshots a folder on another disk";
+      return ": free space there, or set table.snapshots to a directory on another disk";
     case EACCES:
     case EPERM:
-      return ": let this user write there, or give table.snapshots another folder";
+      return ": let this user write there, or set another table.snapshots";
     case EROFS:
     case ENOENT:
     case ENOTDIR:
-      return ": give table.snapshots a folder that can be written";
+      return ": set table.snapshots to a writable directory";
     default:
       return "";
   }

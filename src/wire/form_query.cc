@@ -9,7 +9,7 @@ namespace sluice::wire {
 namespace {
 
 constexpr std::string_view kBadEscape =
-    "a % must be followed by two hex digits, and what is so written must be UTF-8";
+    "a % must be followed by two hex digits, and the decoded bytes must be UTF-8";
 constexpr std::string_view kTwice = "an attribute is given twice";
 constexpr std::string_view kTooMany = "more than 64 attributes";
 constexpr std::string_view kTooLong =

@@ -26,7 +26,8 @@ std::uint32_t LengthAt(const char* bytes) {
 GrpcMessage ReadGrpcMessage(std::string_view body, std::string_view encoding, std::size_t most,
                             std::string& inflated) {
   if (body.empty()) {
-    return MessageProblem(GrpcCode::kUnimplemented, "a unary call has one message, this has none");
+    return MessageProblem(GrpcCode::kUnimplemented,
+                          "a unary call has one message, this call has none");
   }
   if (body.size() < kGrpcPrefixBytes) {
     return MessageProblem(GrpcCode::kInternal, "the message ends within its prefix");
@@ -44,18 +45,18 @@ GrpcMessage ReadGrpcMessage(std::string_view body, std::string_view encoding, st
     return MessageProblem(GrpcCode::kInternal, "the message is shorter than its prefix says");
   }
   if (rest.size() > length) {
-    return MessageProblem(GrpcCode::kUnimplemented, "a unary call has one message, this has more");
+    return MessageProblem(GrpcCode::kUnimplemented,
+                          "a unary call has one message, this call has several");
   }
   if (flag == 0) {
     return {.bytes = rest, .code = GrpcCode::kOk, .problem = {}};
   }
   if (encoding.empty() || encoding == "identity") {
     return MessageProblem(GrpcCode::kInternal,
-                          "the message is compressed, but grpc-encoding says not how");
+                          "the message is compressed, but grpc-encoding is missing");
   }
   if (encoding != "gzip") {
-    return MessageProblem(GrpcCode::kUnimplemented,
-                          "grpc-encoding is not known: use identity or gzip");
+    return MessageProblem(GrpcCode::kUnimplemented, "unknown grpc-encoding: use identity or gzip");
   }
   switch (Gunzip(rest, most, inflated)) {
     case GunzipResult::kWhole:

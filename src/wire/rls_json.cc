@@ -48,7 +48,7 @@ class Parser {
       return false;
     }
     (void)cursor_.Peek();
-    return cursor_.at_end() || Fail("something stands behind the message");
+    return cursor_.at_end() || Fail("unexpected text after the message");
   }
 
   [[nodiscard]] std::string_view wrong() const { return wrong_; }
@@ -176,7 +176,7 @@ class Parser {
     if (!cursor_.TakeString(text)) {
       return Fail(cursor_.wrong());
     }
-    return base::IsUtf8(text) || Fail("a string is no UTF-8");
+    return base::IsUtf8(text) || Fail("a string is not UTF-8");
   }
 
   bool Number(std::uint64_t most, std::uint64_t& number) {

@@ -11,7 +11,7 @@ namespace sluice::wire {
 
 namespace {
 
-constexpr std::string_view kMalformed = "the message is no RateLimitRequest";
+constexpr std::string_view kMalformed = "the message is not a RateLimitRequest";
 constexpr std::string_view kNotUtf8 = "string field contains invalid UTF-8";
 
 // Whether the field at hand has the type that the schema says. One of another type is passed over

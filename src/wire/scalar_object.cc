@@ -67,14 +67,14 @@ tl::expected<void, JsonProblem> ScalarObject::Impl::Read(std::string_view json) 
   if (first == '{') {
     read = ReadObject(cursor, true) &&
            ((cursor.Peek() == '\0' && cursor.at_end()) ||
-            Refuse(JsonFault::kSyntax, cursor.offset(), "something stands behind the JSON object"));
+            Refuse(JsonFault::kSyntax, cursor.offset(), "unexpected text after the JSON object"));
   } else if (first == '[' || first == '"' || first == '-' || IsDigit(first) ||
              (first == 't' && cursor.TakeWord("true")) ||
              (first == 'f' && cursor.TakeWord("false")) ||
              (first == 'n' && cursor.TakeWord("null"))) {
     read = Refuse(JsonFault::kNoObject, 0, "a JSON object is expected");
   } else if (json.empty()) {
-    read = Refuse(JsonFault::kSyntax, 0, "a JSON object is expected, not nothing");
+    read = Refuse(JsonFault::kSyntax, 0, "a JSON object is expected, but the body is empty");
   } else {
     read = Malformed(cursor, "a JSON object is expected");
   }

@@ -45,7 +45,8 @@ void Connection::OnDrain(bool first) {
   while (!watching_.empty()) {
     Call& call = watching_.front();
     TellHealth(call);
-    session().Finish(*call.stream, Trailers({GrpcCode::kUnavailable, "the server stops"}));
+    session().Finish(*call.stream,
+                     Trailers({GrpcCode::kUnavailable, "the server is shutting down"}));
     OnAnswered(call);
   }
 }
@@ -108,7 +109,7 @@ bool Connection::OnDeadline() {
 
 void Connection::RefuseLate(Request& request) {
   Refuse(static_cast<Call&>(request),
-         {GrpcCode::kDeadlineExceeded, "the message did not come in time"});
+         {GrpcCode::kDeadlineExceeded, "the message did not arrive in time"});
 }
 
 }  // namespace sluice::frontend::grpc

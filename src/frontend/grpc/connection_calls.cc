@@ -58,7 +58,7 @@ void Connection::OnHeader(wire::Http2Stream& stream, bool whole) noexcept {
 Status Connection::ReadHeader(Call& call, const wire::Http1Request& header) {
   call.method = MethodAt(header.target);
   if (call.method == Method::kUnknown) {
-    return {GrpcCode::kUnimplemented, "there is no such method"};
+    return {GrpcCode::kUnimplemented, "unknown method"};
   }
   if (call.method == Method::kShouldRateLimit && door_.rate_limits_ == nullptr) {
     return {GrpcCode::kUnimplemented, "Envoy's rate limit service is not configured here"};
@@ -125,7 +125,7 @@ void Connection::Run(Call& call) {
     return;
   }
   if (now() >= call.deadline) {
-    Refuse(call, {GrpcCode::kDeadlineExceeded, "the deadline passed before the call was whole"});
+    Refuse(call, {GrpcCode::kDeadlineExceeded, "the deadline passed before the call was complete"});
     return;
   }
   if (call.method == Method::kHealthCheck || call.method == Method::kHealthWatch) {
@@ -170,7 +170,7 @@ Status Connection::Ask(Call& call, std::string_view message) {
 void Connection::RunHealth(Call& call, std::string_view message) {
   const auto service = wire::ReadHealthCheckRequest(message);
   if (!service) {
-    Refuse(call, {GrpcCode::kInternal, "the message is no HealthCheckRequest"});
+    Refuse(call, {GrpcCode::kInternal, "the message is not a HealthCheckRequest"});
     return;
   }
   call.watched = service->empty()                             ? Watched::kServer

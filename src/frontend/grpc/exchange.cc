@@ -70,7 +70,7 @@ Status RateLimitExchange::Render(std::string& message) {
 
 Status CheckExchange::Begin(Connection& connection, std::string_view bytes) {
   if (!request_.Read(Keep(connection, bytes))) {
-    return {GrpcCode::kInternal, "the message is no CheckRequest"};
+    return {GrpcCode::kInternal, "the message is not a CheckRequest"};
   }
   const std::int64_t units = request_.cost.value_or(1);
   if (units < 0 || units > kMaxUnits) {

@@ -240,13 +240,13 @@ void AnswerMemory::Write(telemetry::Exposition& out) const {
     out.Family(name, help, type);
     out.Sample(name, {}, value.load(std::memory_order_relaxed));
   };
-  write("sluice_idempotency_answers", "Answers that are remembered for an Idempotency-Key.",
-        Type::kGauge, kept_);
-  write("sluice_idempotency_bytes", "Memory that they take.", Type::kGauge, bytes_);
-  write("sluice_idempotency_replays_total", "Checks that were answered from memory.",
+  write("sluice_idempotency_answers", "Answers kept for Idempotency-Keys.", Type::kGauge, kept_);
+  write("sluice_idempotency_bytes", "Memory of the answers kept for Idempotency-Keys, in bytes.",
+        Type::kGauge, bytes_);
+  write("sluice_idempotency_replays_total", "Checks answered again for the same Idempotency-Key.",
         Type::kCounter, replays_);
-  write("sluice_idempotency_conflicts_total", "Checks whose key belonged to another body.",
-        Type::kCounter, conflicts_);
+  write("sluice_idempotency_conflicts_total",
+        "Checks whose Idempotency-Key was used with another body.", Type::kCounter, conflicts_);
   if (shared_ != nullptr) {
     write("sluice_idempotency_unshared_total",
           "Checks that were decided without knowing whether another node had, as the store did not "
@@ -254,7 +254,7 @@ void AnswerMemory::Write(telemetry::Exposition& out) const {
           Type::kCounter, unshared_);
   }
   write("sluice_idempotency_evictions_total",
-        "Answers that were forgotten before their time, for want of room.", Type::kCounter,
+        "Answers dropped early because idempotency.mebibytes was full.", Type::kCounter,
         evictions_);
 }
 

@@ -21,7 +21,7 @@ void AnswerFailure(store::StoreError error, Exchange& exchange) {
   const bool unsupported = error == store::StoreError::kUnsupported;
   exchange.AnswerProblem({.status = unsupported ? 501 : 503,
                           .title = {},
-                          .detail = unsupported ? "the store in use keeps no bans"
+                          .detail = unsupported ? "the store in use does not support bans"
                                                 : "the store did not answer: try again",
                           .code = unsupported ? "unsupported" : "store_unavailable"});
 }

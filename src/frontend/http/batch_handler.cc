@@ -128,10 +128,11 @@ void BatchItem::OnVerdict() noexcept {
 void HandleBatch(const wire::Http1Request& request, service::LimiterService& service,
                  Exchange& exchange) {
   if (IsKeyed(request)) {
-    exchange.AnswerProblem({.status = 400,
-                            .title = {},
-                            .detail = "an Idempotency-Key is for one check: a batch has none",
-                            .code = "unsupported"});
+    exchange.AnswerProblem(
+        {.status = 400,
+         .title = {},
+         .detail = "a batch cannot have an Idempotency-Key, which is for a single check",
+         .code = "unsupported"});
     return;
   }
   std::vector<std::string_view> elements;

@@ -38,9 +38,9 @@ bool PreconditionHolds(const wire::Http1Request& request, std::string_view tag,
   std::string_view broken;
   if (request.HasField("If-Match") &&
       !wire::NamesEntity(request, "If-Match", tag, wire::TagComparison::kStrong)) {
-    broken = "If-Match names another version of this rule: read it again";
+    broken = "this rule has changed since the version in If-Match: read it again";
   } else if (wire::NamesEntity(request, "If-None-Match", tag, wire::TagComparison::kWeak)) {
-    broken = "If-None-Match names this very rule: it is there already";
+    broken = "this rule exists already";
   } else {
     return true;
   }
@@ -90,7 +90,7 @@ void AnswerRule(int status, const AdminDesk& desk, const rules::Rule& rule, std:
 void AnswerNoSuchRule(Exchange& exchange) {
   exchange.AnswerProblem({.status = 404,
                           .title = {},
-                          .detail = "no rule of this id is in force",
+                          .detail = "there is no rule with this id",
                           .code = "no_such_rule"});
 }
 

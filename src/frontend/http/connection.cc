@@ -187,8 +187,8 @@ bool Connection::OnDeadline() {
   exchange.AnswerProblem({.status = 408,
                           .title = {},
                           .detail = awaiting_ == Awaiting::kHeader
-                                        ? "the header did not come in time"
-                                        : "the body did not come in time",
+                                        ? "the header did not arrive in time"
+                                        : "the body did not arrive in time",
                           .code = {}});
   exchange.CloseAfterwards();
   last_taken_ = true;

@@ -93,9 +93,9 @@ void HandleStats(const EnvoyDesk& desk, Exchange& exchange) {
 
 void HandleDebugPaths(const EnvoyDesk& /*desk*/, Exchange& exchange) {
   exchange.AnswerText(200, kPlain,
-                      "/metrics: everything that is counted, for Prometheus\n"
+                      "/metrics: metrics for Prometheus\n"
                       "/rlconfig: print out the currently loaded configuration for debugging\n"
-                      "/rlreset: POST: make the counters of a request's descriptors fresh\n"
+                      "/rlreset: POST: reset the counters of a request's descriptors\n"
                       "/rlusage: POST: what is left of the limits of a request's descriptors\n"
                       "/stats: print out stats\n");
 }

@@ -154,14 +154,14 @@ class Holds final : public Errand {
     wire::Problem problem;
     if (failure_ == store::StoreError::kUnsupported) {
       problem = {
-          .status = 501, .detail = "the store in use cannot do this yet", .code = "unsupported"};
+          .status = 501, .detail = "the store in use does not support this", .code = "unsupported"};
     } else if (failure_ != store::StoreError::kNone) {
       problem = {.status = 503,
                  .detail = "the store did not answer: try again",
                  .code = "store_unavailable"};
     } else if (lost) {
       problem = {.status = 404,
-                 .detail = "the hold is gone: released, or expired; check again",
+                 .detail = "the hold was released or has expired: check again",
                  .code = "no_such_hold"};
     }
     std::string body;
@@ -202,7 +202,7 @@ void HandleHolds(const wire::Http1Request& request, bool renew, service::Limiter
   if (!reader.Read()) {
     Refuse(
         R"(the body is {"name": …, "id": …}, or {"holds": [{"name": …, "id": …}]} of 64 at most, )"
-        "as the answer to a check has it",
+        "taken from the answer to a check",
         "invalid_body", exchange);
     return;
   }
@@ -210,8 +210,7 @@ void HandleHolds(const wire::Http1Request& request, bool renew, service::Limiter
   for (const NamedHold& named : reader.holds()) {
     auto token = ReadHoldToken(named.id);
     if (!token || named.name.empty()) {
-      Refuse("`name` and `id` must be those that the answer to a check gave", "invalid_hold",
-             exchange);
+      Refuse("`name` and `id` must come from the answer to a check", "invalid_hold", exchange);
       return;
     }
     holds->Add(named.name, *std::move(token));

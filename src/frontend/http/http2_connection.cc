@@ -86,7 +86,7 @@ void Http2Connection::OnHeader(wire::Http2Stream& stream, bool whole) noexcept {
   if (stream.fault() == wire::Http2Fault::kHeaderTooLarge) {
     Refuse(request, 431, "the header has too many fields or bytes");
   } else if (stream.fault() == wire::Http2Fault::kBadTarget) {
-    Refuse(request, 400, "the path has bytes that no URI has");
+    Refuse(request, 400, "the path has bytes that are not allowed in a URI");
   } else if (whole) {
     Route(request);
   } else if (IsLongerThan(stream.request().Field("content-length"), most)) {
@@ -195,7 +195,7 @@ void Http2Connection::Answer(Exchange& exchange) {
 }
 
 void Http2Connection::RefuseLate(Request& request) {
-  Refuse(static_cast<Routed&>(request), 408, "the body did not come in time");
+  Refuse(static_cast<Routed&>(request), 408, "the body did not arrive in time");
 }
 
 }  // namespace sluice::frontend::http

@@ -51,8 +51,8 @@ class KeyErrand final : public Errand, private service::OperatorCall {
       exchange_.AnswerProblem(
           {.status = 400,
            .title = {},
-           .detail = is_refund_ ? "`units` is missing: how many each key gets back"
-                                : "a reset has no `units`: to give some back is a refund",
+           .detail = is_refund_ ? "`units` is missing: the number to give back to each key"
+                                : "a reset has no `units`: use a refund to give some back",
            .code = "invalid_request"});
       return false;
     }
@@ -86,7 +86,7 @@ class KeyErrand final : public Errand, private service::OperatorCall {
       exchange_.AnswerProblem(
           {.status = unsupported ? 422 : 503,
            .title = {},
-           .detail = unsupported ? "the rules that apply give nothing back: holds are released"
+           .detail = unsupported ? "the rules that apply cannot be refunded: release their holds"
                                  : "the store did not answer: try again",
            .code = unsupported ? "unsupported" : "store_unavailable"});
     } else {

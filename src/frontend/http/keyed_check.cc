@@ -78,8 +78,8 @@ class KeyedCheck final : public Errand {
     } else {
       exchange_.AnswerProblem({.status = 422,
                                .title = {},
-                               .detail = "this Idempotency-Key came with another body before: "
-                                         "give each request a key of its own",
+                               .detail = "this Idempotency-Key was used with another body: "
+                                         "use a new key for each request",
                                .code = "key_reused"});
     }
     exchange_.OnErrandDone();
@@ -156,7 +156,7 @@ void SendKeyedCheck(const wire::Http1Request& request, AnswerMemory& memory,
   if (key.empty() || key.size() > kMostBytes || (both && request.Field(kOldName) != key)) {
     exchange.AnswerProblem({.status = 400,
                             .title = {},
-                            .detail = "an Idempotency-Key is one text of 1 to 256 bytes",
+                            .detail = "an Idempotency-Key has 1 to 256 bytes",
                             .code = "invalid_key"});
     return;
   }

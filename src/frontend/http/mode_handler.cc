@@ -73,7 +73,7 @@ void HandleMode(const wire::Http1Request& request, std::string_view id, const Ad
   if (rule == nullptr) {
     exchange.AnswerProblem({.status = 404,
                             .title = {},
-                            .detail = "no rule of this id is in force",
+                            .detail = "there is no rule with this id",
                             .code = "no_such_rule"});
     return;
   }

@@ -214,7 +214,7 @@ void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix
         fields.twice().empty()
             ? std::string(wrong)
             : std::string(fields.twice()) +
-                  " is there twice, and one may be the client's: have the proxy overwrite it");
+                  " is given twice, and one may be the client's: have the proxy overwrite it");
     return;
   }
   exchange.attributes = query.attributes();

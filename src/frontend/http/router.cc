@@ -83,10 +83,11 @@ bool Router::Admits(const wire::Http1Request& request, Exchange& exchange) {
   if (shown && token_.Admits(given.substr(kScheme.size()))) {
     return true;
   }
-  exchange.AnswerProblem({.status = 401,
-                          .title = {},
-                          .detail = "this listener wants Authorization: Bearer and its token",
-                          .code = {}});
+  exchange.AnswerProblem(
+      {.status = 401,
+       .title = {},
+       .detail = "this listener requires a token: send Authorization: Bearer TOKEN",
+       .code = {}});
   exchange.AddField("WWW-Authenticate", shown ? "Bearer error=\"invalid_token\"" : "Bearer");
   return false;
 }

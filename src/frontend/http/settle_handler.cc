@@ -40,8 +40,8 @@ class Settlement final : public Errand, private service::SettleCall {
       if (member.name == NameOfToken()) {
         token = member.text;
       } else if (is_refund()) {
-        Refuse("a refund takes a receipt and nothing else: all that it names comes back",
-               "invalid_body", exchange_);
+        Refuse("a refund takes only a receipt: it gives the whole charge back", "invalid_body",
+               exchange_);
         return false;
       } else {
         const auto amount = wire::CostOf(member, body);
@@ -58,13 +58,13 @@ class Settlement final : public Errand, private service::SettleCall {
       }
     }
     if (!is_refund() && !has_cost && costs_.empty()) {
-      Refuse("`cost` is missing: what the request cost in the end", "invalid_body", exchange_);
+      Refuse("`cost` is missing: the actual cost of the request", "invalid_body", exchange_);
       return false;
     }
     auto read = ReadChargeToken(kind_, token);
     if (!read) {
-      Refuse(is_refund() ? "`receipt` must be one that the answer to a check gave"
-                         : "`reservation` must be one that the answer to a check gave",
+      Refuse(is_refund() ? "`receipt` must come from the answer to a check"
+                         : "`reservation` must come from the answer to a check",
              is_refund() ? "invalid_receipt" : "invalid_reservation", exchange_);
       return false;
     }
@@ -111,7 +111,7 @@ class Settlement final : public Errand, private service::SettleCall {
     if (failure == store::StoreError::kUnsupported) {
       exchange_.AnswerProblem({.status = 501,
                                .title = {},
-                               .detail = "the store in use cannot do this yet",
+                               .detail = "the store in use does not support this",
                                .code = "unsupported"});
     } else if (failure) {
       exchange_.AnswerProblem({.status = 503,
@@ -122,8 +122,8 @@ class Settlement final : public Errand, private service::SettleCall {
       exchange_.AnswerProblem({.status = 404,
                                .title = {},
                                .detail =
-                                   "nothing was charged that this could be: its rules are gone, "
-                                   "or it is none of ours",
+                                   "unknown charge: it was made by another table, or its rules no "
+                                   "longer exist",
                                .code = "no_such_charge"});
     } else {
       Answer();

@@ -21,14 +21,15 @@ using Flag = CommandFlag;
 // top, so what is asked most stands first.
 constexpr std::array kCommands{
     Command{"cl.throttle", -5, 1, Flag::kWrites, "generic",
-            "May this key spend quantity now, under the numbers given?", RunThrottle},
+            "Checks whether a key may spend a quantity now, by the limit in the command.",
+            RunThrottle},
     Command{"sluice.check", -2, 0, Flag::kWrites, "generic",
-            "May this request go on, under the rules in force?", RunCheck},
-    Command{"sluice.status", -2, 0, Flag::kNone, "generic", "What is left, spending nothing.",
+            "Checks whether a request may pass, by the active rules.", RunCheck},
+    Command{"sluice.status", -2, 0, Flag::kNone, "generic", "Shows what is left, without charging.",
             RunStatus},
     Command{"ping", -1, 0, Flag::kNone, "connection", "Answers PONG, or the message.", RunPing},
     Command{"sluice.reset", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
-            "Makes the keys of a request fresh.", RunReset},
+            "Resets the keys of a request.", RunReset},
     Command{"sluice.refund", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
             "Gives units back to the keys of a request.", RunRefund},
     Command{"echo", 2, 0, Flag::kNone, "connection", "Answers the message.", RunEcho},
@@ -101,7 +102,7 @@ void RunCommand(Args args, Connection& connection) {
   if (Has(command->flags, Flag::kOperator) && !MayOperate(connection)) {
     connection.Reply().Error(
         "NOPERM", std::string(command->name) +
-                      " is for clients of this host, or of a listener with auth: give it one");
+                      " is only for clients on this host, or on a listener with auth: set one");
     return;
   }
   command->run(args, connection);

@@ -26,14 +26,14 @@ bool IsName(std::string_view name) {
 }
 
 void RefuseName(Connection& connection) {
-  connection.Reply().Error("ERR", "a client's name has 256 bytes at most, and no blank in it");
+  connection.Reply().Error("ERR", "a client name has at most 256 bytes and no spaces");
 }
 
 // Answers what is wrong, and returns false, unless `user` and `password` are the door's.
 bool Login(std::string_view user, std::string_view password, Connection& connection) {
   TokenCheck& secret = connection.door().password();
   if (!secret.asks()) {
-    connection.Reply().Error("ERR", "this listener asks for no password: it has no auth");
+    connection.Reply().Error("ERR", "this listener has no password: its configuration has no auth");
     return false;
   }
   const bool right = secret.Admits(password);
@@ -89,7 +89,7 @@ void RunHello(Args args, Connection& connection) {
   if (args.size() > 1) {
     std::int64_t number = 0;
     if (!wire::ReadRespNumber(args[1], number) || (number != 2 && number != 3)) {
-      connection.Reply().Error("NOPROTO", "unsupported protocol version: 2 and 3 are spoken here");
+      connection.Reply().Error("NOPROTO", "unsupported protocol version: use 2 or 3");
       return;
     }
     version = static_cast<wire::RespVersion>(number);
@@ -113,7 +113,7 @@ void RunHello(Args args, Connection& connection) {
   }
   if (!session.authenticated) {
     connection.Reply().Error(
-        "NOAUTH", "HELLO wants a client that has authenticated, or AUTH default and the password");
+        "NOAUTH", "authenticate first, or send HELLO with AUTH default and the password");
     return;
   }
   if (name && !IsName(*name)) {
@@ -168,7 +168,7 @@ void RunClient(Args args, Connection& connection) {
 void RunSelect(Args args, Connection& connection) {
   std::int64_t number = 0;
   if (!wire::ReadRespNumber(args[1], number) || number != 0) {
-    connection.Reply().Error("ERR", "DB index is out of range: 0 is the only one");
+    connection.Reply().Error("ERR", "DB index is out of range: only database 0 exists");
   } else {
     connection.Reply().Simple("OK");
   }

@@ -82,9 +82,11 @@ void OperatorExchange::Render(std::string& out) const {
   if (!request_error.empty()) {
     writer.Error("ERR", request_error);
   } else if (error == store::StoreError::kUnsupported) {
-    writer.Error("ERR", "a concurrency rule's holds are released or expire: name the other rules");
+    writer.Error(
+        "ERR",
+        "the counters of a concurrency rule are holds, which are released: name other rules");
   } else if (error != store::StoreError::kNone) {
-    writer.Error("SHED", "the store did not answer: it is not known whether this was done");
+    writer.Error("SHED", "the store did not answer: the change may or may not have been made");
   } else {
     writer.Integer(static_cast<std::int64_t>(touched));
   }

@@ -28,7 +28,7 @@ std::string OutOfRange(std::string_view what, std::int64_t least, std::int64_t m
 
 std::string ReadThrottle(Args args, ThrottleNumbers& numbers) {
   if (args[1].size() > core::kMaxValueBytes) {
-    return "the key may have " + std::to_string(core::kMaxValueBytes) + " bytes";
+    return "the key may have at most " + std::to_string(core::kMaxValueBytes) + " bytes";
   }
   std::int64_t burst = 0;
   std::int64_t period = 0;

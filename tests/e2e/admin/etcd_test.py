@@ -181,7 +181,7 @@ class EtcdTest(Case):
         self.up(node, 0)
         self.etcd.restore()
         self.etcd.start()
-        until(lambda: "those of before stay in force" in node.log())
+        until(lambda: "the previous rules stay active" in node.log())
         load.settle()
         self.assertEqual(node.limits(), {"a": 0})
         load.end()

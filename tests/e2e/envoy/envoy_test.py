@@ -279,7 +279,7 @@ class EnvoyTest(EnvoyCase):
                                 cwd=self.root, env=self.environment(GRPC_UDS=str(socket)),
                                 capture_output=True, text=True, timeout=20)
         self.assertNotEqual(second.returncode, 0)
-        self.assertIn("somebody listens there", second.stderr)
+        self.assertIn("another process uses it", second.stderr)
         self.client.close()
         self.process.terminate()
         self.assertEqual(self.process.wait(timeout=20), 0)

@@ -181,8 +181,8 @@ class RedisTest(unittest.TestCase):
         status, body = node.check("shut")
         self.assertEqual(status, 200)
         self.assertNotIn("degraded", json.dumps(body))
-        until(lambda: "Redis is away" in node.log())
-        until(lambda: "Redis is there" in node.log())
+        until(lambda: "lost connection to Redis" in node.log())
+        until(lambda: "connected to Redis" in node.log())
 
     def test_a_ban_is_the_fleets_listed_and_lifted_at_any_node(self):
         self.redis = Redis(self.root)
@@ -270,7 +270,7 @@ class RedisTest(unittest.TestCase):
         self.assertEqual(node.check("shut")[0], 200)
         # The certificate's name is checked.
         other = self.node(store % ", server_name: elsewhere")
-        until(lambda: "Redis is away" in other.log())
+        until(lambda: "lost connection to Redis" in other.log())
         until(lambda: "certificate" in other.log())
         self.assertEqual(other.check("shut", "v")[0], 503)
 

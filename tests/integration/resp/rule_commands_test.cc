@@ -52,8 +52,8 @@ TEST_F(RuleCommandsTest, ANamedRuleIsAskedAlone) {
   EXPECT_THAT(Ask("SLUICE.CHECK api user_id=u model=m"), StartsWith("[allowed 1 remaining 9"));
   EXPECT_THAT(Ask("SLUICE.CHECK * user_id=u model=m"),
               StartsWith("ERR attribute tokens is missing"));
-  EXPECT_EQ(Ask("SLUICE.CHECK ap?i user_id=u"), "ERR no rule is called ap?i");
-  EXPECT_EQ(Ask("SLUICE.RESET ap?i user_id=u"), "ERR no rule is called ap?i");
+  EXPECT_EQ(Ask("SLUICE.CHECK ap?i user_id=u"), "ERR there is no rule ap?i");
+  EXPECT_EQ(Ask("SLUICE.RESET ap?i user_id=u"), "ERR there is no rule ap?i");
 }
 
 TEST_F(RuleCommandsTest, APeekAndAStatusSpendNothing) {

@@ -84,24 +84,27 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"\nlisteners: [{adress: x}]", ":2:14: unknown field adress, did you mean address?"},
       {"listeners: [{address: x}]", ":1:23: `x` is no address to listen on"},
       {"listeners: [{role: adm}]", ":1:20: role is adm: write check, admin or metrics"},
-      {"listeners: [{protocol: grpc, role: admin}]", "a grpc listener has no role admin"},
-      {"listeners: [{protocol: grpc, role: metrics}]", "a grpc listener has no role metrics"},
-      {"listeners: [{protocol: resp, role: metrics}]", "a resp listener has no role metrics"},
-      {"listeners: [{role: metrics}]", "a metrics listener wants an address"},
-      {"listeners: [{address: \"unix:/run/s.sock\"}]", "only a grpc listener has a Unix socket"},
-      {"envoy: {merge_domains: true}", "envoy wants the directory of its domains' files"},
+      {"listeners: [{protocol: grpc, role: admin}]", "a grpc listener cannot have the role admin"},
+      {"listeners: [{protocol: grpc, role: metrics}]",
+       "a grpc listener cannot have the role metrics"},
+      {"listeners: [{protocol: resp, role: metrics}]",
+       "a resp listener cannot have the role metrics"},
+      {"listeners: [{role: metrics}]", "a metrics listener needs an address"},
+      {"listeners: [{address: \"unix:/run/s.sock\"}]",
+       "only a grpc listener can use a Unix socket"},
+      {"envoy: {merge_domains: true}", "envoy needs the directory of its configuration files"},
       {"envoy: {directory: d, semantics: old}", "write compatible or sluice"},
-      {"listeners: [{protocol: resp, role: admin}]", "a resp listener has no role admin"},
-      {"listeners: [{tls: {}}]", ":1:19: tls wants a cert and its key"},
-      {"listeners: [{tls: {cert: a}}]", "tls wants a cert and its key"},
+      {"listeners: [{protocol: resp, role: admin}]", "a resp listener cannot have the role admin"},
+      {"listeners: [{tls: {}}]", ":1:19: tls needs cert and key"},
+      {"listeners: [{tls: {cert: a}}]", "tls needs cert and key"},
       {"listeners: [{tls: {cert: a, kye: b}}]", "did you mean key?"},
       {"listeners: [{tls: {cert: a.crt, key: /b}}]", "etc/a.crt: cannot be read: No such file"},
       {"listeners: {}", ":1:12: listeners must be a list"},
       {"store: redis", ":1:8: store is table, or a Redis: write store: table or store: {redis:"},
       {"store: {}", ":1:8: store names none: write store: table"},
       {"store: {radis: {address: a}}", "unknown field radis, did you mean redis?"},
-      {"store: {redis: {}}", ":1:16: redis wants one of address, sentinel and cluster"},
-      {"store: {redis: {address: a, cluster: [b]}}", "redis wants one of address"},
+      {"store: {redis: {}}", ":1:16: redis needs one of address, sentinel and cluster"},
+      {"store: {redis: {address: a, cluster: [b]}}", "redis needs one of address"},
       {"store: {redis: {address: 'a:b'}}", ":1:26: `a:b` has no port from 1 to 65535"},
       {"store: {redis: {address: 'unix:'}}", "has no path"},
       {"store: {redis: {address: a, timeout: 0ms}}", ":1:38: timeout must be 1ms to 10s"},
@@ -109,16 +112,16 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"store: {redis: {address: a, database: x}}", ":1:39: database is x"},
       {"store: {redis: {address: a, lease: {keys: -1}}}", "keys must be 0 to 10000000"},
       {"store: {redis: {address: a, lease: {chunk: 1}}}", "unknown field chunk"},
-      {"store: {redis: {address: a, username: u}}", "has a username and no password_file"},
+      {"store: {redis: {address: a, username: u}}", "has a username but no password_file"},
       {"store: {redis: {address: a, password: p}}", "write password_file: FILE"},
       {"store: {redis: {address: a, password_file: /nowhere}}", ":1:44: /nowhere: cannot be read"},
-      {"store: {redis: {address: a, tls: {cert: x}}}", "a client's certificate wants its key"},
+      {"store: {redis: {address: a, tls: {cert: x}}}", "a client certificate needs its key"},
       {"store: {redis: {address: a, tls: {ca: x}}}", ":1:34: etc/x: cannot be read"},
       {"store: {redis: {address: a, tls: on}}", "tls must be a map"},
       {"store: {redis: {cluster: []}}", ":1:26: cluster is empty: name at least one server"},
       {"store: {redis: {cluster: [a], database: 2}}", "a cluster has only database 0"},
-      {"store: {redis: {sentinel: {addresses: [a]}}}", "sentinel wants the primary's name"},
-      {"store: {redis: {sentinel: {primary: p}}}", "sentinel wants the primary's name"},
+      {"store: {redis: {sentinel: {addresses: [a]}}}", "sentinel needs the primary's name"},
+      {"store: {redis: {sentinel: {primary: p}}}", "sentinel needs the primary's name"},
       {"table: {when_full: evikt}", "did you mean evict?"},
       {"table: {keys: 0}", ":1:15: keys must be 1 to 200000000"},
       {"table: {keys: -5}", ":1:15: keys must be 1 to 200000000"},
@@ -156,11 +159,11 @@ TEST(DaemonConfigTest, SaysAllMistakesAtOnce) {
 TEST(DaemonConfigTest, AnAdminListenerThatOthersReachWantsAToken) {
   for (const char* listener :
        {"{address: '0.0.0.0:1', role: admin}", "{address: '*:1', role: admin, auth: }"}) {
-    EXPECT_THAT(ErrorsOf(std::string("listeners: [") + listener + "]"), HasSubstr("wants auth"));
+    EXPECT_THAT(ErrorsOf(std::string("listeners: [") + listener + "]"), HasSubstr("needs auth"));
   }
   EXPECT_EQ(ErrorsOf("listeners: [{address: '[::1]:1', role: admin}]"), "");
   EXPECT_THAT(ErrorsOf("listeners: [{address: '*:1', role: admin, tls: {cert: a, key: b}}]"),
-              HasSubstr("wants auth"));
+              HasSubstr("needs auth"));
 }
 
 TEST(DaemonConfigTest, ReadsWhatAProxyMaySay) {
@@ -187,8 +190,8 @@ connections_per_peer: 3
     return ErrorsOf("listeners: [" + listener + "]");
   };
   EXPECT_THAT(errors("{proxy: {trusted: [10.0.0.1/8]}}"), HasSubstr("write 10.0.0.0/8"));
-  EXPECT_THAT(errors("{proxy: {trusted: [here]}}"), HasSubstr("no address or block"));
-  EXPECT_THAT(errors("{proxy: {headers: {ip: X-Ip}}}"), HasSubstr("name another attribute"));
+  EXPECT_THAT(errors("{proxy: {trusted: [here]}}"), HasSubstr("address or address block"));
+  EXPECT_THAT(errors("{proxy: {headers: {ip: X-Ip}}}"), HasSubstr("choose another attribute"));
   EXPECT_THAT(errors("{proxy: {headers: [x]}}"), HasSubstr("headers must be a map"));
   EXPECT_THAT(errors("{proxy: {trustd: []}}"), HasSubstr("did you mean trusted?"));
   EXPECT_THAT(errors("{limit_headers: [githb]}"), HasSubstr("did you mean github?"));
@@ -196,9 +199,9 @@ connections_per_peer: 3
 
 TEST(DaemonConfigTest, ProxiesAskWhereChecksAreMadeOverHttp) {
   EXPECT_THAT(ErrorsOf("listeners: [{role: admin, proxy: {trusted: []}}]"),
-              HasSubstr("proxies ask an http listener of the role check"));
+              HasSubstr("proxy is only for http listeners with the role check"));
   EXPECT_THAT(ErrorsOf("listeners: [{protocol: resp, proxy: {trusted: []}}]"),
-              HasSubstr("proxies ask an http listener of the role check"));
+              HasSubstr("proxy is only for http listeners with the role check"));
   EXPECT_EQ(
       Read("listeners: [{proxy: {request_fields: x-forwarded}}]").listeners[0].proxy.request_fields,
       frontend::http::RequestFields::kXForwarded);
@@ -263,9 +266,9 @@ TEST(DaemonConfigTest, SaysWhatEtcdWants) {
   const auto errors = [](const std::string& etcd) {
     return ErrorsOf("rule_sources: [{etcd: " + etcd + "}]");
   };
-  EXPECT_THAT(errors("{}"), HasSubstr("etcd wants endpoints"));
+  EXPECT_THAT(errors("{}"), HasSubstr("etcd needs endpoints"));
   EXPECT_THAT(errors("{endpoints: ['http://a/b']}"), HasSubstr("write http://HOST:2379"));
-  EXPECT_THAT(errors("{endpoints: ['http://a', 'https://b']}"), HasSubstr("of one cluster"));
+  EXPECT_THAT(errors("{endpoints: ['http://a', 'https://b']}"), HasSubstr("for the whole cluster"));
   EXPECT_THAT(errors("{endpoints: [a], prefix: ''}"), HasSubstr("prefix is empty"));
   EXPECT_THAT(errors("{endpoints: ['http://a'], tls: {ca: x}}"), HasSubstr("write https://"));
   EXPECT_THAT(errors("{endpoints: ['https://a'], tls: {ca: /nowhere}}"), HasSubstr("/nowhere"));

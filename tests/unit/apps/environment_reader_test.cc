@@ -42,7 +42,7 @@ TEST_F(EnvironmentReaderTest, ANumberIsAllOfTheTextAndWithinItsBounds) {
   EXPECT_EQ(Of("10").Number("A", 7, 10), 10U);
   for (const char* bad : {"11", "-1", "", "3x", " 3", "1e1"}) {
     EXPECT_EQ(Of(bad).Number("A", 7, 10), 7U);
-    EXPECT_EQ(Error(), std::string("A=") + bad + " is no number from 0 to 10");
+    EXPECT_EQ(Error(), std::string("A=") + bad + " is not a number from 0 to 10");
   }
 }
 
@@ -50,7 +50,7 @@ TEST_F(EnvironmentReaderTest, AShareIsFromNoneToAll) {
   EXPECT_EQ(Of("0.25").Share("A", 0.5F), 0.25F);
   for (const char* bad : {"1.1", "-0.1", "nan", "", "half"}) {
     EXPECT_EQ(Of(bad).Share("A", 0.5F), 0.5F);
-    EXPECT_EQ(Error(), std::string("A=") + bad + " is no number from 0 to 1");
+    EXPECT_EQ(Error(), std::string("A=") + bad + " is not a number from 0 to 1");
   }
 }
 
@@ -58,7 +58,7 @@ TEST_F(EnvironmentReaderTest, ATimeIsADurationOfGoAndNotNegative) {
   EXPECT_EQ(Of("1m30s").Time("A", {}), std::chrono::seconds(90));
   for (const char* bad : {"-1s", "10", "soon"}) {
     EXPECT_EQ(Of(bad).Time("A", std::chrono::seconds(3)), std::chrono::seconds(3));
-    EXPECT_EQ(Error(), std::string("A=") + bad + " is no duration, such as 10s or 1h30m");
+    EXPECT_EQ(Error(), std::string("A=") + bad + " is not a duration, such as 10s or 1h30m");
   }
 }
 

@@ -124,7 +124,7 @@ TEST_F(EnvoyEnvironmentTest, AClientsNameWantsItsAuthority) {
               {"GRPC_SERVER_TLS_CERT", "/nowhere.crt"},
               {"GRPC_SERVER_TLS_KEY", "/nowhere.key"},
               {"GRPC_CLIENT_TLS_SAN", "envoy"}});
-  EXPECT_THAT(errors_, testing::Contains(HasSubstr("wants GRPC_CLIENT_TLS_CACERT")));
+  EXPECT_THAT(errors_, testing::Contains(HasSubstr("needs GRPC_CLIENT_TLS_CACERT")));
 }
 
 TEST_F(EnvoyEnvironmentTest, PrometheusHasAPortOfItsOwnWhereItIsAskedFor) {

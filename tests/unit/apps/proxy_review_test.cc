@@ -39,13 +39,14 @@ TEST(ProxyReviewTest, SaysWhichRulesNeedWhatProxiesDoNotTell) {
   const std::string warnings = WarningsOf("listeners: [{proxy: {trusted: [10.0.0.0/8]}}]");
   EXPECT_THAT(warnings, testing::Not(HasSubstr("rule told")));
   EXPECT_THAT(warnings, testing::Not(HasSubstr("asleep")));
-  EXPECT_THAT(warnings, HasSubstr("rules.yaml:4:10: rule keyed: proxies do not tell user_id of "
-                                  "their requests, so it skips them all: name the header"));
-  EXPECT_THAT(warnings, HasSubstr("rule denied: proxies do not tell user_id of their requests, so "
+  EXPECT_THAT(warnings,
+              HasSubstr("rules.yaml:4:10: rule keyed: proxies do not send user_id, so this rule "
+                        "their requests, so it skips them all: name the header"));
+  EXPECT_THAT(warnings, HasSubstr("rule denied: proxies do not send user_id, so this rule "
                                   "it denies them all"));
   EXPECT_THAT(warnings, HasSubstr("rule matched: proxies do not tell user_id of their requests, "
                                   "so it applies to none of them"));
-  EXPECT_THAT(warnings, HasSubstr("rule spent: proxies do not tell tokens of their requests, so "
+  EXPECT_THAT(warnings, HasSubstr("rule spent: proxies do not send tokens, so this rule "
                                   "it cannot judge them"));
 }
 

@@ -307,7 +307,7 @@ TEST_F(UnixListenerTest, SaysWhyItCannotListen) {
     return bound ? std::string() : bound.error().message;
   };
   const auto socket = *UnixSocket::Bind(path_);
-  EXPECT_THAT(fault(path_), testing::HasSubstr("somebody listens there"));
+  EXPECT_THAT(fault(path_), testing::HasSubstr("another process uses it"));
   EXPECT_TRUE(std::filesystem::exists(path_));
   const std::string file = path_.string() + ".txt";
   std::ofstream(file) << "text";

@@ -97,7 +97,7 @@ TEST(DocumentTest, AliasBombsAreCountedNotExpanded) {
 }
 
 TEST(DocumentTest, AnAliasInsideItsOwnValueIsRefused) {
-  EXPECT_THAT(BuildText("rules: &a [*a]\n").errors(), ElementsAre(HasSubstr("inside the very")));
+  EXPECT_THAT(BuildText("rules: &a [*a]\n").errors(), ElementsAre(HasSubstr("inside the value")));
 }
 
 TEST(DocumentTest, DepthAndSizeAreBounded) {

@@ -280,7 +280,7 @@ TEST(MatchTest, ExplainSaysWhyOrWhyNot) {
       explain({{"user_id", "u"}, {"path", "/pay"}, {"plan", "pro"}}),
       ElementsAre("plain+ override of this key 9", "login- match path: /login, and it is /pay 5",
                   "off- its mode is off 5", HasSubstr("org- the request has no org"),
-                  HasSubstr("must+ denied"), "plan+ plan plan: pro 50"));
+                  HasSubstr("must+ denied"), "plan+ plan with match plan: pro 50"));
   EXPECT_THAT(explain({{"user_id", "u"}, {"path", "/login"}, {"org", "o"}}),
               ElementsAre("plain- replaced by login 5",
                           "login+ match path: /login; the rule's own numbers 5",

@@ -118,9 +118,9 @@ TEST(PlanTest, OverrideKeysOfSeveralValuesAreJoinedAndEscaped) {
                key + "': {rate: 2}}}]")
         .errors();
   };
-  EXPECT_THAT(error_of("a"), ElementsAre(HasSubstr("no key of 2 values")));
-  EXPECT_THAT(error_of("a:b:c"), ElementsAre(HasSubstr("no key of 2 values")));
-  EXPECT_THAT(error_of("a:b\\"), ElementsAre(HasSubstr("no key of 2 values")));
+  EXPECT_THAT(error_of("a"), ElementsAre(HasSubstr("not a key of 2 values")));
+  EXPECT_THAT(error_of("a:b:c"), ElementsAre(HasSubstr("not a key of 2 values")));
+  EXPECT_THAT(error_of("a:b\\"), ElementsAre(HasSubstr("not a key of 2 values")));
 }
 
 TEST(PlanTest, OverrideKeysOfAddressesAreBroughtIntoTheFormOfKeys) {
@@ -143,7 +143,7 @@ TEST(PlanTest, OverrideKeysOfAddressesAreBroughtIntoTheFormOfKeys) {
   EXPECT_THAT(BuildText("rules: [{id: r, key_pattern: all, algorithm: gcra, rate: 1, window: 1s, "
                         "overrides: {a: {rate: 2}}}]")
                   .errors(),
-              ElementsAre(HasSubstr("key_pattern names no attribute")));
+              ElementsAre(HasSubstr("key_pattern has no attribute")));
 }
 
 TEST(PlanTest, AHundredThousandOverridesAreReadAndFound) {

@@ -13,6 +13,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::vector<std::string> kWindow{"algorithm: fixed_window", "limit: 5", "window: 1h"};
@@ -50,9 +51,9 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"action: limit\n    limit: 5", "r.yaml:8:5: ", "key limit is given twice"},
       {"time_zone: UTC", "r.yaml:7:5: ", "needs a calendar period"},
       {"anchor: 15", "r.yaml:7:5: ", "needs a calendar period"},
-      {"unit: minute", "r.yaml:7:5: ", "window and unit say the same"},
-      {"rate: 5", "r.yaml:7:5: ", "rate is no field of fixed_window: write limit"},
-      {"burst: 5", "r.yaml:7:5: ", "burst is no field of fixed_window"},
+      {"unit: minute", "r.yaml:7:5: ", "window and unit mean the same"},
+      {"rate: 5", "r.yaml:7:5: ", "rate is not a field of fixed_window: write limit"},
+      {"burst: 5", "r.yaml:7:5: ", "burst is not a field of fixed_window"},
       {"segments: 4", "r.yaml:7:5: ", "belongs to sliding_window"},
       {"strict: true", "r.yaml:7:5: ", "belongs to sliding_window"},
       {"shape: true", "r.yaml:7:5: ", "belongs to leaky_bucket"},
@@ -76,7 +77,7 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"match: {path: []}", "r.yaml:7:19: ", "empty list"},
       {"match: {path: [[a]]}", "r.yaml:7:20: ", "a list in a list"},
       {"match: {path: null}", "r.yaml:7:19: ", "is empty"},
-      {"match: {\"a b\": x}", "r.yaml:7:13: ", "no blanks"},
+      {"match: {\"a b\": x}", "r.yaml:7:13: ", "no spaces"},
       {"formerly: r", "r.yaml:7:15: ", "is this very rule"},
       {"formerly: a/b", "r.yaml:7:15: ", "make an id"},
       {"replaces: [r]", "r.yaml:7:16: ", "is this very rule"},
@@ -119,6 +120,11 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
   }
 }
 
+TEST(RuleErrorsTest, ARuleIsNeverSuggestedToReplaceItself) {
+  EXPECT_THAT(BuildRule(With(kBucket, "replaces: [x]")).errors(),
+              ElementsAre(AllOf(HasSubstr("there is no rule x"), Not(HasSubstr("did you mean")))));
+}
+
 TEST(RuleErrorsTest, ARuleThatOnlyAllowsOrDeniesHasNoNumbers) {
   const Built built = BuildText(R"(rules:
   - {id: a, action: allow, match: {ip: 192.0.2.1}, limit: 5}
@@ -128,7 +134,7 @@ TEST(RuleErrorsTest, ARuleThatOnlyAllowsOrDeniesHasNoNumbers) {
   - {id: e, action: allow, match: {ip: {cidr: [192.0.2.0/24, 198.51.100.0/24]}}}
 )");
   EXPECT_THAT(built.errors(),
-              ElementsAre(AllOf(StartsWith("r.yaml:2:52: "), HasSubstr("limit is no field")),
+              ElementsAre(AllOf(StartsWith("r.yaml:2:52: "), HasSubstr("limit is not a field")),
                           AllOf(StartsWith("r.yaml:3:51: "), HasSubstr("key_pattern is no field")),
                           AllOf(StartsWith("r.yaml:4:5: "), HasSubstr("match is missing"))));
 }
@@ -153,7 +159,7 @@ TEST(RuleErrorsTest, WhatCannotBeLentSaysSo) {
               ElementsAre(HasSubstr("or algorithm: sliding_window")));
   EXPECT_THAT(
       error_of({"algorithm: leaky_bucket", "rate: 5", "burst: 5", "window: 1m", "shape: true"}),
-      ElementsAre(HasSubstr("does not go with shape: true")));
+      ElementsAre(HasSubstr("cannot be combined with shape: true")));
   for (const char* const algorithm : {"fixed_window", "sliding_window", "sliding_window_counter"}) {
     EXPECT_THAT(error_of({std::string("algorithm: ") + algorithm, "limit: 5", "window: 1m"}),
                 ElementsAre());
@@ -171,9 +177,9 @@ TEST(RuleErrorsTest, WindowsAreJudged) {
   EXPECT_THAT(error_of("1h30m"), ElementsAre(HasSubstr("one of ms, s, m, h, d")));
   EXPECT_THAT(error_of("-5s"), ElementsAre(HasSubstr("write a whole number")));
   EXPECT_THAT(error_of("0s"), ElementsAre(HasSubstr("the shortest is 1ms")));
-  EXPECT_THAT(error_of("99999999999999999999d"), ElementsAre(HasSubstr("longer than")));
+  EXPECT_THAT(error_of("99999999999999999999d"), ElementsAre(HasSubstr("too long")));
   EXPECT_THAT(error_of("40000d"), ElementsAre(HasSubstr("36500d")));
-  EXPECT_THAT(error_of("month"), ElementsAre(HasSubstr("fixed_window alone")));
+  EXPECT_THAT(error_of("month"), ElementsAre(HasSubstr("only fixed_window supports")));
   EXPECT_THAT(BuildRule({"algorithm: fixed_window", "limit: 5", "unit: month"}).errors(),
               ElementsAre(HasSubstr("window: month")));
 }
@@ -258,14 +264,15 @@ TEST(RuleErrorsTest, KeyPatternsAreJudged) {
   EXPECT_THAT(error_of(""), ElementsAre(HasSubstr("empty")));
   EXPECT_THAT(error_of("{a"), ElementsAre(HasSubstr("is not closed")));
   EXPECT_THAT(error_of("{a{b}}"), ElementsAre(HasSubstr("is not closed")));
+  EXPECT_THAT(error_of("{{user_id}}"), ElementsAre(HasSubstr("write single braces")));
   EXPECT_THAT(error_of("a}"), ElementsAre(HasSubstr("} without its {")));
-  EXPECT_THAT(error_of("{}"), ElementsAre(HasSubstr("no attribute name")));
-  EXPECT_THAT(error_of("{a b}"), ElementsAre(HasSubstr("no attribute name")));
+  EXPECT_THAT(error_of("{}"), ElementsAre(HasSubstr("not an attribute name")));
+  EXPECT_THAT(error_of("{a b}"), ElementsAre(HasSubstr("not an attribute name")));
   EXPECT_THAT(error_of("{a}{a}"), ElementsAre(HasSubstr("given twice")));
   EXPECT_THAT(error_of("{a}{b}{c}{d}{e}{f}{g}{h}{i}"), ElementsAre(HasSubstr("more than 8")));
   EXPECT_THAT(
       BuildText("rules: [{id: r, algorithm: gcra, limit: unlimited, key_pattern: {a}}]").errors(),
-      ElementsAre(HasSubstr("put it in quotes")));
+      ElementsAre(HasSubstr("write it in quotes")));
 }
 
 TEST(RuleErrorsTest, IdsAreOneSpaceOverAllSources) {

@@ -152,13 +152,13 @@ TEST_F(OneRuleTest, SaysThatThereIsNoSuchRule) {
   TestCall early;
   early.only_rule = "a";
   service.Decide(early);
-  EXPECT_EQ(early.verdict.request_error, "no rule is called a");
+  EXPECT_EQ(early.verdict.request_error, "there is no rule a");
   Load(RuleText("a"));
   TestCall call;
   call.only_rule = "A\n";
   service.Decide(call);
   EXPECT_FALSE(call.verdict.allowed);
-  EXPECT_EQ(call.verdict.request_error, "no rule is called A?");
+  EXPECT_EQ(call.verdict.request_error, "there is no rule A?");
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST_F(TableFileTest, ForeignFilesAreRefusedUnchanged) {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     file << "NOTATABL";
   }
-  EXPECT_NE(Refusal(Options()).find("no table of Sluice"), std::string::npos);
+  EXPECT_NE(Refusal(Options()).find("a table of Sluice"), std::string::npos);
   EXPECT_EQ(std::filesystem::file_size(path_), size);
   {
     std::ofstream file(path_);
@@ -150,7 +150,7 @@ TEST_F(TableFileTest, AFolderThatMayNotBeWrittenIsRefusedWithTheRemedy) {
     ASSERT_EQ(seteuid(0), 0);
   }
   EXPECT_NE(refusal.find("Permission denied"), std::string::npos) << refusal;
-  EXPECT_NE(refusal.find("table.path another place"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("another table.path"), std::string::npos) << refusal;
 }
 
 TEST_F(TableFileTest, NoRoomIsAnErrorAndNotACrash) {
