@@ -45,9 +45,10 @@ void AddHealth(CLI::App& app, int& exit_code) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("health", "Say whether a daemon is ready for requests");
+  CLI::App* command = app.add_subcommand("health", "Check whether a daemon is ready for requests");
   command->footer(
-      "For health checks of containers: it needs no curl. Any listener without TLS will do.\n"
+      "For health checks of containers, which need no curl then. Any listener without TLS will "
+      "do.\n"
       "Exit codes: 0 ready, 1 not ready or not reached, 2 wrong command line.\n"
       "Example: sluice health --server http://127.0.0.1:6070");
   command->add_option("--server", options->server, "A listener")->capture_default_str();

@@ -89,10 +89,10 @@ void ReviewConcurrency(const rules::Rule& rule, bool others_ask, rules::Findings
   const bool is_error = rule.mode == rules::Mode::kEnforce && !others_ask;
   (is_error ? findings.errors : findings.warnings)
       .push_back({.message = "rule " + rule.id +
-                             ": a proxy does not say when a request ends, so each that it lets "
-                             "pass holds its place for hold_ttl (" +
+                             ": a proxy does not report the end of a request, so each one that it "
+                             "passes on holds its slot for hold_ttl (" +
                              rules::DurationText(rule.quota.window) +
-                             "): limit requests in flight in the proxy, or " +
+                             "): limit concurrent requests in the proxy, or " +
                              (is_error ? "in services that ask on a listener without proxy"
                                        : "narrow the rule's match to requests of services"),
                   .place = rule.place});

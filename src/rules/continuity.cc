@@ -43,7 +43,7 @@ std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool
     return Change("key", KeyText(before), KeyText(next));
   }
   if (kinds_differ) {
-    return "an attribute of its key is declared otherwise";
+    return "an attribute of its key is declared differently";
   }
   // An unlimited rule may have no window, and keeps no state under its own numbers.
   const bool windowless =

@@ -114,7 +114,7 @@ void DocumentReader::ReadNat64(const YamlNode& list, AttributeKind& kind) {
     const auto prefix = item->is_text() ? IpPrefix::Parse(item->text) : std::nullopt;
     if (!prefix || !prefix->IsTranslationPrefix()) {
       report_.Fail(*item, "nat64: " + (item->is_text() ? item->text : "this") +
-                              " is no prefix of a translator: write an IPv6 block of 32, 40, 48, "
+                              " is not a NAT64 prefix: write an IPv6 block of 32, 40, 48, "
                               "56, 64 or 96 bits, as in 64:ff9b::/96");
     } else {
       kind.nat64.push_back(*prefix);
@@ -139,7 +139,7 @@ void DocumentReader::ReadHash(const YamlNode& node, AttributeKind& kind) {
   } else if (text && text->size() < ValueHash::kLeastSecretBytes) {
     report_.Fail(*secret, "the secret is shorter than " +
                               std::to_string(ValueHash::kLeastSecretBytes) +
-                              " bytes: make one with openssl rand -hex 32");
+                              " bytes: create one with openssl rand -hex 32");
   } else if (text) {
     kind.hash.emplace(*text);
   }

@@ -15,7 +15,7 @@ constexpr std::string_view kNoPath = "the path does not begin with a slash";
 constexpr std::string_view kControl = "the path has a control character";
 constexpr std::string_view kSlash = "the path has an encoded slash or a backslash";
 constexpr std::string_view kDotParameters = "the path has a dot segment with parameters";
-constexpr std::string_view kEmptyBeforeDots = "the path has \"..\" behind an empty segment";
+constexpr std::string_view kEmptyBeforeDots = "the path has \"..\" after an empty segment";
 
 // The segments of one path at the end of `out`, each with a slash before it. What is appended to
 // `out` between two End() is one segment, and has no slash in it.

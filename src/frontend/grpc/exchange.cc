@@ -78,13 +78,13 @@ Status CheckExchange::Begin(Connection& connection, std::string_view bytes) {
   }
   constexpr wire::ScalarObjectLimits kLimits{};
   if (request_.attributes.size() > kLimits.members) {
-    return {GrpcCode::kInvalidArgument, "a request may have 64 attributes"};
+    return {GrpcCode::kInvalidArgument, "a request may have at most 64 attributes"};
   }
   attributes_.clear();
   for (const auto& [name, value] : request_.attributes) {
     if (name.size() > kLimits.name_bytes || value.size() > kLimits.value_bytes) {
       return {GrpcCode::kInvalidArgument,
-              "an attribute's name may have 256 bytes and its value 1024"};
+              "an attribute's name may have at most 256 bytes and its value 1024"};
     }
     // A map has each key once, and what writes one twice is no client of ours.
     if (std::ranges::any_of(attributes_, [&](const Attribute& a) { return a.name == name; })) {

@@ -10,9 +10,9 @@ namespace sluice::frontend::http {
 namespace {
 
 constexpr std::string_view kClientsQuery =
-    "the query of /v1/check/http is the query of the client's request, so a client could give "
+    "the query of /v1/check/http is that of the client's request, so a client could set "
     "itself "
-    "any cost and attribute: have the proxy ask for a path of its own (Caddy: rewrite "
+    "any cost and attribute: have the proxy request a fixed path (Caddy: rewrite "
     "/v1/check/http?)";
 constexpr std::string_view kBothFamilies =
     "X-Original-... and X-Forwarded-... both name the client's request, and only one can be the "
@@ -129,8 +129,8 @@ std::string_view AddHeaders(const std::vector<std::pair<std::string, std::string
                             wire::FormQuery& query) {
   for (const auto& [attribute, field] : headers) {
     if (request.HasField(field) && !query.AddValue(attribute, fields.Get(field))) {
-      return "a header that makes an attribute is no UTF-8, is too long, or names one that the "
-             "query has as well";
+      return "a header that sets an attribute is not UTF-8, is too long, or sets one that the "
+             "query sets as well";
     }
   }
   return {};
@@ -141,7 +141,7 @@ std::string_view AddAttributes(const AskedRequest& asked, const ClientAddress& c
                                const wire::Http1Request& request, const ProxySettings& settings,
                                OneOfEach& fields, wire::FormQuery& query) {
   if (!query.AddValue("method", asked.method)) {
-    return "the method is no UTF-8, is too long, or an attribute of the query as well";
+    return "the method is not UTF-8, is too long, or is set by the query as well";
   }
   if (!asked.uri.empty()) {
     if (const auto added = query.AddPath("endpoint", wire::PathOfTarget(asked.uri), settings.paths);
@@ -151,13 +151,13 @@ std::string_view AddAttributes(const AskedRequest& asked, const ClientAddress& c
   }
   const std::string_view host = WithoutPort(asked.host);
   if (host.find(',') != std::string_view::npos) {
-    return "the host is a list: a client wrote one of its names";
+    return "the host is a list, and a client may have written one of its names";
   }
   if (!host.empty() && !query.AddValue("host", host)) {
-    return "the host is no UTF-8, is too long, or an attribute of the query as well";
+    return "the host is not UTF-8, is too long, or is set by the query as well";
   }
   if (client.address && !query.AddValue("ip", client.address->Text().view())) {
-    return "the query has the attribute ip, which is the client's address";
+    return "the query sets the attribute ip, which is the client's address";
   }
   if (const std::string_view wrong = AddHeaders(settings.headers, request, fields, query);
       !wrong.empty()) {

@@ -114,7 +114,7 @@ bool Router::KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange
       (request.HasSeveral("Host") ||
        !NamesListener(request.Field("Host"), backend_.settings.host_names))) {
     return forbid(
-        "the Host field does not name this listener: ask it by its address, or add the name to the "
+        "the Host header does not name this listener: use its address, or add the name to the "
         "listener's hosts: [...]");
   }
   return true;

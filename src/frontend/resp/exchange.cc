@@ -28,7 +28,7 @@ std::string_view NamedRequest::Read(std::span<const std::string_view> args) {
   attributes_.clear();
   text_.clear();
   if (args.size() > kMostAttributes + 1) {
-    return "a request may have 64 attributes";
+    return "a request may have at most 64 attributes";
   }
   std::size_t bytes = 0;
   for (const std::string_view arg : args) {
@@ -55,7 +55,7 @@ std::string_view NamedRequest::Read(std::span<const std::string_view> args) {
     }
     if (name.size() > wire::ScalarObjectLimits{}.name_bytes ||
         arg.size() - equals - 1 > wire::ScalarObjectLimits{}.value_bytes) {
-      return "an attribute's name may have 256 bytes and its value 1024";
+      return "an attribute's name may have at most 256 bytes and its value 1024";
     }
     attributes_.push_back({.name = kept(name), .value = kept(arg.substr(equals + 1))});
   }
