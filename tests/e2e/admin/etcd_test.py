@@ -284,7 +284,7 @@ class EtcdTlsTest(Case):
         # Without one of its own it is not let in.
         stranger = self.start(self.node("stranger", etcd.config(
             CONFIG, more=", tls: {ca: %s}" % files["ca.crt"])))
-        until(lambda: "etcd is away" in stranger.log())
+        until(lambda: "lost connection to etcd" in stranger.log())
         self.assertEqual(stranger.limits(), {})
 
 

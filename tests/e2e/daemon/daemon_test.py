@@ -196,7 +196,7 @@ class DaemonTest(unittest.TestCase):
         run = subprocess.run([SLUICE, "validate", "sluice.yaml"], cwd=self.root,
                              capture_output=True, text=True, timeout=20)
         self.assertEqual(run.returncode, 0, run.stdout)
-        self.assertIn("rules/*.yaml: names no file: no rule comes from it (warning)", run.stdout)
+        self.assertIn("rules/*.yaml: matches no file, so no rule comes from it (warning)", run.stdout)
         (self.root / "rules/a.yaml").write_text("rules:\n  - id: x\n    raet: 5\n")
         run = subprocess.run([SLUICE, "validate", "sluice.yaml", "rules/a.yaml"], cwd=self.root,
                              capture_output=True, text=True, timeout=20)

@@ -148,7 +148,7 @@ class TlsTest(DaemonCase):
     def test_an_admin_listener_for_others_wants_to_know_them(self):
         self.configure('  - {address: "0.0.0.0:0", role: admin, '
                        'tls: {cert: server.crt, key: server.key}}')
-        self.assertIn("sluice.yaml:2:5: an admin listener that others can reach wants auth",
+        self.assertIn("sluice.yaml:2:5: an admin listener on a non-loopback address needs auth",
                       self.refuses_to_start())
         self.configure('  - {address: "0.0.0.0:0", role: admin, '
                        'tls: {cert: server.crt, key: server.key, client_ca: ca.crt}}')

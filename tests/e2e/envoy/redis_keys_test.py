@@ -166,7 +166,7 @@ class RedisKeysTest(unittest.TestCase):
         written = re.search(r"cmdstat_incrby:calls=(\d+)", seconds.run("INFO", "commandstats"))
         self.assertEqual(written.group(1), "1")
         self.assertEqual(main.run("DBSIZE"), "1")
-        harness.until(lambda: "REDIS_POOL_SIZE (each loop has one connection" in pod.log())
+        harness.until(lambda: "REDIS_POOL_SIZE (each worker thread has one connection" in pod.log())
         self.assertNotIn("REDIS_URL (", pod.log())
 
     def test_tls_with_a_certificate_of_another_name(self):

@@ -303,7 +303,7 @@ TEST_F(ProxyCheckTest, ARefusalTellsItsReaderNothingOfTheConfiguration) {
   EXPECT_THAT(Answer("GET /v1/check/http", "X-Original-URI: /x\r\nX-Forwarded-Uri: /x\r\n"),
               Not(HasSubstr("Forwarded")));
   EXPECT_THAT(Answer("GET /v1/check/http?zone=api"), Not(HasSubstr("tokens")));
-  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr("X-Api-Key is there twice"),
+  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr("X-Api-Key is given twice"),
                                           HasSubstr("request_fields")));
 }
 

@@ -78,7 +78,7 @@ TEST_F(CommandsTest, HelloChoosesTheProtocol) {
   EXPECT_THAT(Ask(*client, "HELLO 4"), StartsWith("NOPROTO"));
   EXPECT_THAT(Ask(*client, "HELLO x"), StartsWith("NOPROTO"));
   EXPECT_THAT(Ask(*client, "HELLO 3 SETNAME"), StartsWith("ERR syntax error"));
-  EXPECT_THAT(Ask(*client, "HELLO 3 AUTH default x"), StartsWith("ERR this listener asks for no"));
+  EXPECT_THAT(Ask(*client, "HELLO 3 AUTH default x"), StartsWith("ERR this listener has no"));
   EXPECT_THAT(Ask(*client, "HELLO"), HasSubstr("proto 2"));  // A refused HELLO changes nothing.
 }
 

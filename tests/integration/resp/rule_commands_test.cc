@@ -77,7 +77,8 @@ TEST_F(RuleCommandsTest, ResetAndRefundSayHowManyKeysTheyTouched) {
   EXPECT_EQ(Ask("SLUICE.RESET * user_id=u"), "2");
   EXPECT_THAT(Ask("SLUICE.STATUS daily user_id=u"), StartsWith("[allowed 1 remaining 1000"));
   EXPECT_EQ(Ask("SLUICE.RESET * other=u"), "0");
-  EXPECT_THAT(Ask("SLUICE.REFUND jobs job=1"), StartsWith("ERR a concurrency rule's holds"));
+  EXPECT_THAT(Ask("SLUICE.REFUND jobs job=1"),
+              StartsWith("ERR the counters of a concurrency rule are holds"));
 }
 
 TEST_F(RuleCommandsTest, AHoldIsNamedWithItsRule) {
@@ -90,7 +91,7 @@ TEST_F(RuleCommandsTest, OnlyWhoMayLiftsLimits) {
   const auto stranger = Connect("192.0.2.9");
   EXPECT_THAT(DoorFixture::Ask(*stranger, "SLUICE.CHECK api user_id=u"), StartsWith("[allowed 1"));
   EXPECT_THAT(DoorFixture::Ask(*stranger, "SLUICE.RESET * user_id=u"),
-              StartsWith("NOPERM sluice.reset is for clients of this host"));
+              StartsWith("NOPERM sluice.reset is only for clients on this host"));
   EXPECT_THAT(DoorFixture::Ask(*stranger, "SLUICE.REFUND * user_id=u"), StartsWith("NOPERM"));
   EXPECT_EQ(Ask("SLUICE.RESET api user_id=u"), "1");
 
@@ -131,7 +132,7 @@ TEST_F(RuleCommandsTest, SaysWhatIsWrongWithARequest) {
   for (int i = 0; i < 65; ++i) {
     many += " a" + std::to_string(i) + "=1";
   }
-  EXPECT_EQ(Ask(many), "ERR a request may have 64 attributes");
+  EXPECT_EQ(Ask(many), "ERR a request may have at most 64 attributes");
   EXPECT_EQ(door_->exchanges_in_use(), 0U);
   EXPECT_EQ(table_->Stats().inserts, 0U);
 }

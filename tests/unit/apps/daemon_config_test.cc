@@ -82,7 +82,7 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
   } cases[] = {
       {"lisners: []", "etc/sluice.yaml:1:1: unknown field lisners, did you mean listeners?"},
       {"\nlisteners: [{adress: x}]", ":2:14: unknown field adress, did you mean address?"},
-      {"listeners: [{address: x}]", ":1:23: `x` is no address to listen on"},
+      {"listeners: [{address: x}]", ":1:23: `x` is not an address to listen on"},
       {"listeners: [{role: adm}]", ":1:20: role is adm: write check, admin or metrics"},
       {"listeners: [{protocol: grpc, role: admin}]", "a grpc listener cannot have the role admin"},
       {"listeners: [{protocol: grpc, role: metrics}]",
@@ -100,8 +100,9 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"listeners: [{tls: {cert: a, kye: b}}]", "did you mean key?"},
       {"listeners: [{tls: {cert: a.crt, key: /b}}]", "etc/a.crt: cannot be read: No such file"},
       {"listeners: {}", ":1:12: listeners must be a list"},
-      {"store: redis", ":1:8: store is table, or a Redis: write store: table or store: {redis:"},
-      {"store: {}", ":1:8: store names none: write store: table"},
+      {"store: redis",
+       ":1:8: store must be table or a Redis: write store: table or store: {redis:"},
+      {"store: {}", ":1:8: store is empty: write store: table"},
       {"store: {radis: {address: a}}", "unknown field radis, did you mean redis?"},
       {"store: {redis: {}}", ":1:16: redis needs one of address, sentinel and cluster"},
       {"store: {redis: {address: a, cluster: [b]}}", "redis needs one of address"},
@@ -218,7 +219,7 @@ TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheDoor) {
     }
   }
   EXPECT_THAT(ErrorsOf("listeners: [{auth: {token: a, token_file: /dev/null}}]"),
-              HasSubstr("leave one"));
+              HasSubstr("keep only one"));
 }
 
 TEST(DaemonConfigTest, ARespListenerHasItsAddressAndAPassword) {

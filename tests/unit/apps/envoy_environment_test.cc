@@ -154,7 +154,7 @@ TEST(EnvoyWarningTest, NamesWhatHasNoEffectOnceEachWithTheReason) {
   const std::vector<std::string> names{"HOME", "REDIS_AUTH", "REDIS_TYPE", "SHADOW_MODE",
                                        "STATSD_HOST"};
   const std::string warning = WarnOfUnheeded(names, {});
-  EXPECT_THAT(warning, HasSubstr("REDIS_AUTH (REDIS_URL names no Redis"));
+  EXPECT_THAT(warning, HasSubstr("REDIS_AUTH (REDIS_URL is not set"));
   EXPECT_THAT(warning, HasSubstr("STATSD_HOST (metrics are at"));
   EXPECT_THAT(warning, testing::Not(HasSubstr("HOME")));
   EXPECT_THAT(warning, testing::Not(HasSubstr("SHADOW_MODE")));

@@ -41,13 +41,13 @@ TEST(ProxyReviewTest, SaysWhichRulesNeedWhatProxiesDoNotTell) {
   EXPECT_THAT(warnings, testing::Not(HasSubstr("asleep")));
   EXPECT_THAT(warnings,
               HasSubstr("rules.yaml:4:10: rule keyed: proxies do not send user_id, so this rule "
-                        "their requests, so it skips them all: name the header"));
+                        "never limits their requests: name the header"));
   EXPECT_THAT(warnings, HasSubstr("rule denied: proxies do not send user_id, so this rule "
-                                  "it denies them all"));
-  EXPECT_THAT(warnings, HasSubstr("rule matched: proxies do not tell user_id of their requests, "
-                                  "so it applies to none of them"));
+                                  "denies all their requests"));
+  EXPECT_THAT(warnings, HasSubstr("rule matched: proxies do not send user_id, so this rule "
+                                  "never applies to their requests"));
   EXPECT_THAT(warnings, HasSubstr("rule spent: proxies do not send tokens, so this rule "
-                                  "it cannot judge them"));
+                                  "refuses all their requests"));
 }
 
 TEST(ProxyReviewTest, AHeaderOfAnyListenerTellsIt) {
@@ -84,18 +84,18 @@ TEST(ProxyReviewTest, RequestsInFlightThatNobodyEndsAreRefusedOrWarnedOf) {
       "key_pattern: '{ip}', algorithm: concurrency, limit: 3, hold_ttl: 30s";
   const std::string proxies = "{proxy: {trusted: [10.0.0.0/8]}}";
   EXPECT_THAT(ReviewOf(proxies, in_flight),
-              testing::StartsWith("error: rule r: a proxy does not say when a request ends, so "
-                                  "each that it lets pass holds its place for hold_ttl (30s)"));
+              testing::StartsWith("error: rule r: a proxy does not report the end of a request, so "
+                                  "each one that it passes on holds its slot for hold_ttl (30s)"));
   EXPECT_THAT(ReviewOf(proxies + ", {address: '127.0.0.1:6070', role: admin}", in_flight),
               testing::StartsWith("error: "));
   EXPECT_THAT(ReviewOf(proxies, in_flight + ", mode: shadow"), testing::StartsWith("warning: "));
   EXPECT_THAT(ReviewOf(proxies + ", {address: '127.0.0.1:1', protocol: grpc}", in_flight),
-              testing::StartsWith("warning: rule r: a proxy does not say"));
+              testing::StartsWith("warning: rule r: a proxy does not report"));
   EXPECT_EQ(ReviewOf("{address: '127.0.0.1:1'}", in_flight), "");
   EXPECT_EQ(ReviewOf(proxies, in_flight + ", mode: 'off'"), "");
   // No proxy meets it: that is what is said.
   EXPECT_THAT(ReviewOf(proxies, in_flight + ", match: {job: x}"),
-              testing::StartsWith("warning: rule r: proxies do not tell job"));
+              testing::StartsWith("warning: rule r: proxies do not send job"));
 }
 
 TEST(ProxyReviewTest, ATextThatNoStrictPathHasIsWarnedOf) {

@@ -105,7 +105,7 @@ TEST_F(RedisEnvironmentTest, AFileThatNamesAStoreStands) {
   EXPECT_EQ(config.redis->expiry_jitter_s, 7);
   const std::vector<std::string> names{"REDIS_URL", "CACHE_KEY_PREFIX"};
   EXPECT_EQ(WarnOfUnheeded(names, config),
-            "without effect: REDIS_URL (the configuration file names the store)");
+            "without effect: REDIS_URL (the configuration file sets the store)");
 }
 
 TEST_F(RedisEnvironmentTest, TlsMayPassOverWhatTheServerIsCalled) {
@@ -140,9 +140,9 @@ TEST_F(RedisEnvironmentTest, WhatHasNoEffectIsNamedWithTheReason) {
       "REDIS_AUTH",      "REDIS_PERSECOND_AUTH",       "REDIS_PIPELINE_WINDOW",
       "REDIS_POOL_SIZE", "REDIS_STARTUP_MAX_INTERVAL", "REDIS_URL"};
   const std::string warning = WarnOfUnheeded(names, config);
-  EXPECT_THAT(warning, HasSubstr("REDIS_POOL_SIZE (each loop has one connection"));
+  EXPECT_THAT(warning, HasSubstr("REDIS_POOL_SIZE (each worker thread has one connection"));
   EXPECT_THAT(warning, HasSubstr("REDIS_PIPELINE_WINDOW ("));
-  EXPECT_THAT(warning, HasSubstr("REDIS_STARTUP_MAX_INTERVAL (it starts without Redis"));
+  EXPECT_THAT(warning, HasSubstr("REDIS_STARTUP_MAX_INTERVAL (Sluice starts without Redis"));
   EXPECT_THAT(warning, HasSubstr("REDIS_PERSECOND_AUTH (REDIS_PERSECOND is not true)"));
   EXPECT_THAT(warning, testing::Not(HasSubstr("REDIS_AUTH (")));
   EXPECT_THAT(warning, testing::Not(HasSubstr("REDIS_URL (")));

@@ -311,7 +311,7 @@ TEST_F(UnixListenerTest, SaysWhyItCannotListen) {
   EXPECT_TRUE(std::filesystem::exists(path_));
   const std::string file = path_.string() + ".txt";
   std::ofstream(file) << "text";
-  EXPECT_THAT(fault(file), testing::HasSubstr("no socket"));
+  EXPECT_THAT(fault(file), testing::HasSubstr("not a socket"));
   EXPECT_THAT(fault(path_.string() + "/below"), testing::HasSubstr("cannot listen on unix:"));
   EXPECT_THAT(fault("/" + std::string(200, 'x')), testing::HasSubstr("1 to 107 bytes"));
   EXPECT_THAT(fault(""), testing::HasSubstr("1 to 107 bytes"));

@@ -225,7 +225,7 @@ TEST(MatchTest, AnAddressThatIsNoneIsAnErrorOfTheRequest) {
   EXPECT_THAT(MatchOn(*Rules({"r: match: {ip: {cidr: 10.0.0.0/8}}"}).set,
                       {{"user_id", "u"}, {"ip", "nonsense"}})
                   .error,
-              HasSubstr("attribute ip is no IP address"));
+              HasSubstr("attribute ip is not an IP address"));
   EXPECT_EQ(MatchOn(*Rules({"r:"}).set, {{"user_id", "u"}, {"ip", "nonsense"}}).error, "");
 }
 

@@ -135,7 +135,7 @@ TEST(PlanTest, OverrideKeysOfAddressesAreBroughtIntoTheFormOfKeys) {
   EXPECT_EQ(QuotaOf(built, {{"ip", "192.0.2.1:99"}}).limit, 1);
   EXPECT_EQ(QuotaOf(built, {{"ip", "2001:db8::6"}}).limit, 2);
   EXPECT_EQ(QuotaOf(built, {{"ip", "2001:db8:1::6"}}).limit, 3);
-  EXPECT_THAT(built_of("localhost: {limit: 1}").errors(), ElementsAre(HasSubstr("no address")));
+  EXPECT_THAT(built_of("localhost: {limit: 1}").errors(), ElementsAre(HasSubstr("not an address")));
   EXPECT_THAT(built_of("'2001:db8::/32': {limit: 1}").errors(),
               ElementsAre(HasSubstr("grouped by /64, as in 2001:db8::/64")));
   EXPECT_THAT(built_of("192.0.2.1: {limit: 1}, '::ffff:192.0.2.1': {limit: 1}").errors(),

@@ -49,19 +49,19 @@ TEST(ReloadWarningsTest, WhatStartsKeysFreshIsWarnedOf) {
   const auto warning = [](const std::string& next) { return WarningsOf(kSliding, next); };
   EXPECT_THAT(warning("|id: r, key_pattern: '{a}', algorithm: fixed_window, limit: 5, window: 1h"),
               ElementsAre(HasSubstr("all keys of rule r start fresh: its algorithm was "
-                                    "sliding_window and is fixed_window")));
+                                    "sliding_window and is now fixed_window")));
   EXPECT_THAT(
       warning("|id: r, key_pattern: '{a}', algorithm: sliding_window, limit: 5, window: 2h"),
-      ElementsAre(HasSubstr("its window was 1h and is 2h")));
+      ElementsAre(HasSubstr("its window was 1h and is now 2h")));
   EXPECT_THAT(warning(kSliding + ", segments: 16"),
-              ElementsAre(HasSubstr("its segments was 8 and is 16")));
+              ElementsAre(HasSubstr("its segments was 8 and is now 16")));
   EXPECT_THAT(
       warning("|id: r, key_pattern: '{a}{b}', algorithm: sliding_window, limit: 5, window: 1h"),
-      ElementsAre(HasSubstr("its key was {a} and is {a}{b}")));
+      ElementsAre(HasSubstr("its key was {a} and is now {a}{b}")));
   EXPECT_THAT(warning("attributes: {a: {type: ip}}" + kSliding), ElementsAre(HasSubstr("its key")));
   EXPECT_THAT(WarningsOf("attributes: {a: {type: ip}}" + kSliding,
                          "attributes: {a: {type: ip, v6_prefix: 48}}" + kSliding),
-              ElementsAre(HasSubstr("declared otherwise")));
+              ElementsAre(HasSubstr("declared differently")));
   const std::string calendar =
       "|id: r, key_pattern: '{a}', algorithm: fixed_window, limit: 5, window: month, time_zone: ";
   EXPECT_THAT(WarningsOf(calendar + "UTC", calendar + "Europe/Berlin"),

@@ -68,7 +68,7 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"match: {ip: {cidr: 10.0.0.0/33}}", "r.yaml:7:24: ", "no block of addresses"},
       {"match: {ip: {cidr: [10.0.0.0/8, \"2001:db8::1/32\"]}}",
        "r.yaml:7:37: ", "did you mean 2001:db8::/32?"},
-      {"match: {ip: ten}", "r.yaml:7:17: ", "is of type ip, and ten is no address"},
+      {"match: {ip: ten}", "r.yaml:7:17: ", "is of type ip, and ten is not an address"},
       {"match: {ip: 10.0.0.0/8}", "r.yaml:7:17: ", "write {cidr: 10.0.0.0/8}"},
       {"match: {path: {regex: '(a'}}", "r.yaml:7:27: ", "does not compile"},
       {"match: {path: {regex: '(?=a)'}}", "r.yaml:7:27: ", "does not compile"},
@@ -89,7 +89,7 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"plans: {}", "r.yaml:7:12: ", "plans must be a list"},
       {"plans: [{limit: 3}]", "r.yaml:7:13: ", "match is missing"},
       {"plans: [{match: {plan: a}}]", "r.yaml:7:13: ", "changes nothing"},
-      {"plans: [{match: {plan: a}, rate: 3}]", "r.yaml:7:32: ", "no field of fixed_window"},
+      {"plans: [{match: {plan: a}, rate: 3}]", "r.yaml:7:32: ", "not a field of fixed_window"},
       {"plans: [{match: {plan: a}, window: 3s, limit: 3}]",
        "r.yaml:7:32: ", "unknown field window"},
       {"plans: [{match: {plan: a}, limit: -3}]", "r.yaml:7:39: ", "cannot be negative"},
@@ -133,10 +133,11 @@ TEST(RuleErrorsTest, ARuleThatOnlyAllowsOrDeniesHasNoNumbers) {
   - {id: d, action: deny, match: {ip: 192.0.2.1}, mode: shadow, replaces: [e]}
   - {id: e, action: allow, match: {ip: {cidr: [192.0.2.0/24, 198.51.100.0/24]}}}
 )");
-  EXPECT_THAT(built.errors(),
-              ElementsAre(AllOf(StartsWith("r.yaml:2:52: "), HasSubstr("limit is not a field")),
-                          AllOf(StartsWith("r.yaml:3:51: "), HasSubstr("key_pattern is no field")),
-                          AllOf(StartsWith("r.yaml:4:5: "), HasSubstr("match is missing"))));
+  EXPECT_THAT(
+      built.errors(),
+      ElementsAre(AllOf(StartsWith("r.yaml:2:52: "), HasSubstr("limit is not a field")),
+                  AllOf(StartsWith("r.yaml:3:51: "), HasSubstr("key_pattern is not a field")),
+                  AllOf(StartsWith("r.yaml:4:5: "), HasSubstr("match is missing"))));
 }
 
 TEST(RuleErrorsTest, ARateWithoutWindowIsNamedAtTheRate) {
@@ -153,8 +154,9 @@ TEST(RuleErrorsTest, WhatCannotBeLentSaysSo) {
     lines.emplace_back("sync: lease");
     return BuildRule(lines).errors();
   };
-  EXPECT_THAT(error_of({"algorithm: concurrency", "limit: 5", "hold_ttl: 5s"}),
-              ElementsAre(HasSubstr("r.yaml:7:11: sync: lease does not go with concurrency")));
+  EXPECT_THAT(
+      error_of({"algorithm: concurrency", "limit: 5", "hold_ttl: 5s"}),
+      ElementsAre(HasSubstr("r.yaml:7:11: sync: lease cannot be combined with concurrency")));
   EXPECT_THAT(error_of({"algorithm: sliding_window_log", "limit: 5", "window: 1m"}),
               ElementsAre(HasSubstr("or algorithm: sliding_window")));
   EXPECT_THAT(
@@ -199,7 +201,7 @@ TEST(RuleErrorsTest, CalendarFaultsPointAtTheirField) {
 
 TEST(RuleErrorsTest, WhatIsMissingIsSaid) {
   EXPECT_THAT(BuildText("rules:\n  - algorithm: gcra\n    rate: 1\n    window: 1s\n").errors(),
-              ElementsAre("r.yaml:2:5: id is missing: give the rule a name",
+              ElementsAre("r.yaml:2:5: id is missing: write a name for the rule",
                           HasSubstr("key_pattern is missing")));
   EXPECT_THAT(BuildRule({"limit: 5"}).errors(), ElementsAre(HasSubstr("algorithm is missing")));
   EXPECT_THAT(BuildRule({"algorithm: tokenbucket"}).errors(),
@@ -318,7 +320,7 @@ TEST(RuleErrorsTest, AttributeDeclarationsAreJudged) {
   EXPECT_THAT(BuildAll({{"a", "rules: []\nattributes: {p: {type: ip}}", false},
                         {"b", "rules: []\nattributes: {p: {type: text}}", false}})
                   .errors(),
-              ElementsAre(HasSubstr("declared otherwise")));
+              ElementsAre(HasSubstr("declared differently")));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(ValueHashTest, AnExplanationDoesNotShowTheValue) {
 TEST(ValueHashTest, AChangeOfTheSecretStartsFreshAndSaysSo) {
   const Built before = BuildText(Rules("true"));
   const Built next = BuildText(Rules("{secret: a-secret-of-the-fleet}"), before.set.get());
-  EXPECT_THAT(next.warnings(), ::testing::Each(HasSubstr("declared otherwise")));
+  EXPECT_THAT(next.warnings(), ::testing::Each(HasSubstr("declared differently")));
   EXPECT_THAT(next.warnings(), Not(IsEmpty()));
 }
 

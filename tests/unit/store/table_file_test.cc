@@ -90,7 +90,7 @@ TEST_F(TableFileTest, TimeThatPassedBetweenTwoProcessesCounts) {
 
 TEST_F(TableFileTest, ASecondOpenerIsToldWhoseItIs) {
   const auto table = Open();
-  EXPECT_NE(Refusal(Options()).find("another process"), std::string::npos);
+  EXPECT_NE(Refusal(Options()).find("another running process"), std::string::npos);
 }
 
 TEST_F(TableFileTest, ForeignFilesAreRefusedUnchanged) {

@@ -239,7 +239,7 @@ TEST_F(TableSnapshotTest, ABadSnapshotYieldsToThePreviousOneWithAWarning) {
   Reboot();
   Write(Snapshot() + ".previous", previous.substr(0, previous.size() / 2));
   const std::string refusal = Refusal(Options());
-  EXPECT_NE(refusal.find("cut short"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("truncated"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("remove"), std::string::npos) << refusal;
   // It is whole as soon as a good one is back.
   Write(Snapshot(), good);

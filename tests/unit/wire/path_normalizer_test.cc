@@ -71,7 +71,7 @@ TEST(PathNormalizerTest, RefusesWhatServersDisagreeOn) {
     EXPECT_EQ(Normal(path), "refused: the path has a dot segment with parameters") << path;
   }
   for (const char* path : {"/a//../b", "//a/../b", "/a/;x/../b"}) {
-    EXPECT_EQ(Normal(path), "refused: the path has \"..\" behind an empty segment") << path;
+    EXPECT_EQ(Normal(path), "refused: the path has \"..\" after an empty segment") << path;
   }
   for (const char* path : {"", "login", "a/b", "host:443", "?x"}) {
     EXPECT_EQ(Normal(path), "refused: the path does not begin with a slash") << path;
