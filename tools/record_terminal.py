@@ -22,7 +22,7 @@ import time
 import urllib.error
 import urllib.request
 
-COLUMNS = 96
+COLUMNS = 104
 CHARACTER, LINE = 8.4, 20  # Pixels of one cell at 14 px of a monospace font.
 READY = "http://127.0.0.1:8080/readyz"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
