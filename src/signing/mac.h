@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+using EVP_MAC_CTX = struct evp_mac_ctx_st;
+
+namespace sluice::signing {
+
+// HMAC-SHA256 under one key. Immutable, so any number of threads may use it at once.
+class Mac {
+ public:
+  using Code = std::array<std::uint8_t, 32>;
+
+  // `key` may be of any length but 0.
+  explicit Mac(std::span<const std::uint8_t> key);
+
+  // Of any bytes.
+  [[nodiscard]] Code Of(std::string_view bytes) const;
+
+ private:
+  struct Free {
+    void operator()(EVP_MAC_CTX* context) const noexcept;
+  };
+  std::unique_ptr<EVP_MAC_CTX, Free> keyed_;  // Has read the key, and nothing more.
+};
+
+// Whether both are the same, in a time that says nothing of where they differ.
+[[nodiscard]] bool SameBytes(std::string_view a, std::string_view b);
+
+}  // namespace sluice::signing
