@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/calendar.h"
 #include "core/wide.h"
 
 namespace sluice::core {
@@ -121,6 +122,38 @@ std::optional<Algorithm> AlgorithmNamed(std::string_view name) {
     }
   }
   return std::nullopt;
+}
+
+Duration RefillTime(const Quota& quota) {
+  if (quota.rate <= 0) {
+    return kLongestHorizon;
+  }
+  const U128 cap = Multiply(static_cast<std::uint64_t>(quota.limit),
+                            static_cast<std::uint64_t>(quota.window.count()));
+  const U128 most = Multiply(static_cast<std::uint64_t>(quota.rate),
+                             static_cast<std::uint64_t>(kLongestHorizon.count()));
+  return cap >= most ? kLongestHorizon
+                     : Duration(static_cast<std::int64_t>(
+                           FloorDivide(cap, static_cast<std::uint64_t>(quota.rate))));
+}
+
+std::uint64_t ShapeDigest(const Quota& quota) {
+  std::uint64_t digest = 0xcbf29ce484222325ULL;  // FNV-1a.
+  const auto take = [&digest](std::uint64_t number) {
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+      digest = (digest ^ ((number >> shift) & 255U)) * 0x100000001b3ULL;
+    }
+  };
+  take(static_cast<std::uint64_t>(quota.algorithm));
+  take(quota.algorithm == Algorithm::kSlidingWindow ? std::uint64_t{quota.segments} : 0);
+  if (quota.calendar != nullptr) {
+    for (const char c : quota.calendar->shape()) {
+      take(static_cast<unsigned char>(c));
+    }
+  } else if (quota.algorithm != Algorithm::kConcurrency) {
+    take(static_cast<std::uint64_t>(quota.window.count()));
+  }
+  return digest;
 }
 
 std::optional<std::string> FaultOf(const Quota& quota) {

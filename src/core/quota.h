@@ -68,6 +68,14 @@ struct Quota {
   return IsBucket(quota.algorithm) ? quota.rate : quota.limit;
 }
 
+// How long a bucket takes to refill from empty; kLongestHorizon where it never does or takes
+// longer.
+[[nodiscard]] Duration RefillTime(const Quota& quota);
+
+// Of what must stay the same for a key's state to mean the same: algorithm, window, segments,
+// calendar. Not its numbers. For comparing, not for secrets.
+[[nodiscard]] std::uint64_t ShapeDigest(const Quota& quota);
+
 // What makes these numbers impossible, as one sentence with the remedy; nullopt if
 // nothing. Checks ranges (0..kMaxUnits), the window, segments, ceiling, and that
 // burst * window / rate stays within kLongestHorizon.

@@ -283,7 +283,7 @@ void Borrower::Finish(SplitCall& split, NodeTime now, bool denied) {
   }
   for (const std::size_t i : split.local) {
     if (!call.checks[i].want_receipt) {
-      call.answers[i].receipt = {};
+      call.answers[i].receipt = {.store_id = call.answers[i].receipt.store_id};
     }
   }
   splits_.emplace_back(&split);

@@ -178,7 +178,14 @@ void Channel::Write(Command command) {
       AppendRecord(static_cast<store::RecordCall&>(*command.call), judged, written_);
       break;
     case Kind::kReset:
-      AppendReset(static_cast<store::ResetCall&>(*command.call), written_);
+      command.script = ScriptId::kReset;
+      EnsureLoaded(command.script);
+      AppendReset(static_cast<store::ResetCall&>(*command.call), judged, written_);
+      break;
+    case Kind::kSecret:
+      command.script = ScriptId::kSecret;
+      EnsureLoaded(command.script);
+      AppendSecret(static_cast<SecretCall&>(*command.call), written_);
       break;
     case Kind::kCounter:
       AppendCounter(static_cast<const CounterCall&>(*command.call), written_);

@@ -75,6 +75,7 @@ class Channel {
     kBanPage,
     kCounter,
     kRecord,
+    kSecret,
     kUndo,  // Takes back a charge; nobody waits for it.
     // Of its own.
     kAuth,

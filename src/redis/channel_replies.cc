@@ -125,6 +125,7 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
     case Kind::kBanPage:
     case Kind::kCounter:
     case Kind::kRecord:
+    case Kind::kSecret:
       if (failed) {
         OnError(std::move(command), head.text, now);
       } else {
@@ -189,8 +190,14 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
     SendBack(command, reply, now);
     return;
   }
-  if (command.kind == Kind::kReset) {
-    Answer(command, StoreError::kNone, RedisCount::kAnswered);
+  if (command.kind == Kind::kSecret) {
+    const bool read = ReadSecret(reply, static_cast<SecretCall&>(*command.call));
+    if (!read) {
+      ReportError(fmt::format("the key {} holds no secret of ours: remove it", SecretCall::kKey),
+                  now);
+    }
+    Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
+           read ? RedisCount::kAnswered : RedisCount::kFailed);
     return;
   }
   if (command.kind == Kind::kBanPage || command.kind == Kind::kRecord) {

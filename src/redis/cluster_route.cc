@@ -155,6 +155,10 @@ void ClusterRoute::Record(store::RecordCall& call, Time now) {
   SendOne(Channel::Kind::kRecord, call, SlotOfTag(call.name), now);
 }
 
+void ClusterRoute::Secret(SecretCall& call, Time now) {
+  SendOne(Channel::Kind::kSecret, call, SlotOfTag(SecretCall::kTag), now);
+}
+
 void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
   std::vector<net::DialTarget> servers;
   for (const auto& node : nodes_) {

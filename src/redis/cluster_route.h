@@ -40,6 +40,7 @@ class ClusterRoute final : public Route,
   void ListBans(store::BansCall& call, Time now) override;
   void Count(CounterCall& call, Time now) override;
   void Record(store::RecordCall& call, Time now) override;
+  void Secret(SecretCall& call, Time now) override;
   void Kick() override {}  // Every call kicks its own peer.
   void Join(const std::string& member, std::atomic<int>& nodes) override;
   [[nodiscard]] bool RunsHere() const override { return reach_->RunsHere(); }

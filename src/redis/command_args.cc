@@ -48,10 +48,10 @@ void CommandArgs::PutKey(std::string_view rule, const core::KeyView& key, const 
   PutHeadAt(at);
 }
 
-void CommandArgs::PutKeys(const core::KeyView& key, const Quota& quota) {
-  PutKey(key.rule, key, quota);
+void CommandArgs::PutKeys(const core::KeyView& key, const Quota& quota, std::string_view suffix) {
+  PutKey(key.rule, key, quota, suffix);
   if (!key.formerly.empty()) {
-    PutKey(key.formerly, key, quota);
+    PutKey(key.formerly, key, quota, suffix);
   }
 }
 

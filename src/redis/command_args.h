@@ -48,7 +48,7 @@ class CommandArgs {
   void PutKey(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
               std::string_view suffix = {});
   // Under the rule's id, and under the one that it had.
-  void PutKeys(const core::KeyView& key, const core::Quota& quota);
+  void PutKeys(const core::KeyView& key, const core::Quota& quota, std::string_view suffix = {});
   void PutBeside(std::string_view rule, const core::KeyView& key, BesideKey what);
   // The keys of the key's ban and of its denials; all: under both ids.
   void PutBanKeys(std::string_view rule, const core::KeyView& key);

@@ -1,5 +1,6 @@
 #include "redis/command_writer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 
@@ -19,13 +20,7 @@ using store::Check;
 std::int64_t UsedUntilUs(const Quota& quota, std::int64_t charged) {
   const std::int64_t window = InUs(quota.window.count());
   if (core::IsBucket(quota.algorithm)) {
-    if (quota.rate == 0) {
-      return std::int64_t{1} << 52U;
-    }
-    const core::U128 cap =
-        core::Multiply(static_cast<std::uint64_t>(quota.limit), static_cast<std::uint64_t>(window));
-    return charged + static_cast<std::int64_t>(
-                         core::FloorDivide(cap, static_cast<std::uint64_t>(quota.rate)));
+    return charged + InUs(core::RefillTime(quota).count());
   }
   if (quota.algorithm == Algorithm::kFixedWindow) {
     if (quota.calendar != nullptr) {
@@ -36,10 +31,20 @@ std::int64_t UsedUntilUs(const Quota& quota, std::int64_t charged) {
   return charged + window;
 }
 
+// What must be known of a reset lies beside the key. No value can have the "#", which is escaped
+// there.
+constexpr std::string_view kResetSuffix = "#reset";
+
+enum class Receipted : bool { kNo, kYes };  // The marks of resets go along.
+
 void PutRefund(CommandArgs& args, const core::KeyView& key, const Quota& quota, Units units,
-               const Judged& judged) {
-  args.BeginScript(ScriptId::kRefund, KeysOf(key));
+               Receipted receipted, const Judged& judged) {
+  const bool marks = receipted == Receipted::kYes;
+  args.BeginScript(ScriptId::kRefund, KeysOf(key) * (marks ? 2 : 1));
   args.PutKeys(key, quota);
+  if (marks) {
+    args.PutKeys(key, quota, kResetSuffix);
+  }
   args.PutTime(judged);
   args.PutFragment(quota.algorithm);
   args.Put(units);
@@ -70,18 +75,21 @@ void PutMark(CommandArgs& args, const store::SettleCall& call) {
 
 bool IsPossible(const store::Receipt& receipt) {
   constexpr std::int64_t kLatestNs = std::int64_t{8'000'000'000} * 1'000'000'000;
-  return receipt.nonce != 0 && receipt.charged_at_ns >= 0 && receipt.charged_at_ns < kLatestNs;
+  return receipt.nonce != 0 && receipt.store_id == store::kSharedStoreId &&
+         receipt.charged_at_ns >= 0 && receipt.charged_at_ns < kLatestNs;
 }
 
 void AppendRefund(const store::RefundCall& call, const Judged& judged, std::string& out) {
   CommandArgs args(out, 3 + KeysOf(call.key) + 7);
-  PutRefund(args, call.key, call.quota, call.units, judged);
+  PutRefund(args, call.key, call.quota, call.units, Receipted::kNo, judged);
 }
 
 void AppendSettle(const store::SettleCall& call, const Judged& judged, std::string& out) {
-  CommandArgs args(out, 3 + KeysOf(call.key) + 1 + 11);
-  args.BeginScript(ScriptId::kSettle, KeysOf(call.key) + 1);
+  const std::size_t keys = 2 * KeysOf(call.key) + 1;
+  CommandArgs args(out, 3 + keys + 11);
+  args.BeginScript(ScriptId::kSettle, keys);
   args.PutKeys(call.key, call.quota);
+  args.PutKeys(call.key, call.quota, kResetSuffix);
   PutMark(args, call);
   args.PutTime(judged);
   args.PutFragment(call.quota.algorithm);
@@ -92,7 +100,11 @@ void AppendSettle(const store::SettleCall& call, const Judged& judged, std::stri
   const std::int64_t counts_until = UsedUntilUs(call.quota, charged);
   args.Put(charged);
   args.Put(counts_until);
-  args.Put(call.open_for == Duration{} ? counts_until : charged + InUs(call.open_for.count()));
+  if (call.open_for == Duration{}) {
+    args.Put("");
+  } else {
+    args.Put(charged + InUs(std::min(call.open_for, core::kLongestHorizon).count()));
+  }
 }
 
 void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged,
@@ -100,11 +112,15 @@ void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged
   AppendReleaseOf(call.key, call.quota, call.hold, renew, judged, out);
 }
 
-void AppendReset(const store::ResetCall& call, std::string& out) {
-  CommandArgs args(out, 1 + 3 * KeysOf(call.key));
-  args.Put("DEL");
+void AppendReset(const store::ResetCall& call, const Judged& judged, std::string& out) {
+  const std::size_t keys = 1 + 3 * KeysOf(call.key);
+  CommandArgs args(out, 3 + keys + 2);
+  args.BeginScript(ScriptId::kReset, keys);
+  args.PutKey(call.key.rule, call.key, call.quota, kResetSuffix);
   args.PutKeys(call.key, call.quota);
   args.PutAllBanKeys(call.key);
+  args.PutTime(judged);
+  args.Put(InUs(std::min(call.remembered_for(), core::kLongestHorizon).count()));
 }
 
 void AppendBan(const store::BanCall& call, const Judged& judged, std::string& out) {
@@ -145,6 +161,13 @@ void AppendRecord(const store::RecordCall& call, const Judged& judged, std::stri
   args.Put(call.verb == Verb::kKeep ? std::string_view(call.answer) : std::string_view());
 }
 
+void AppendSecret(const SecretCall& call, std::string& out) {
+  CommandArgs args(out, 3 + 1 + 1);
+  args.BeginScript(ScriptId::kSecret, 1);
+  args.Put(SecretCall::kKey);
+  args.Put(call.offer);
+}
+
 void AppendScriptLoad(ScriptId script, std::string& out) {
   CommandArgs args(out, 3);
   args.Put("SCRIPT");
@@ -159,8 +182,8 @@ bool AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judge
     AppendReleaseOf(check.key, check.quota, call.answers[i].hold, false, judged, out);
     return false;
   }
-  CommandArgs args(out, 3 + KeysOf(check.key) + 7 + 2);
-  PutRefund(args, check.key, check.quota, check.cost.units, judged);
+  CommandArgs args(out, 3 + 2 * KeysOf(check.key) + 7 + 2);
+  PutRefund(args, check.key, check.quota, check.cost.units, Receipted::kYes, judged);
   return true;
 }
 

@@ -7,12 +7,13 @@
 #include "redis/ban_page.h"
 #include "redis/command_args.h"
 #include "redis/scripts.h"
+#include "redis/secret_call.h"
 #include "store/answer_records.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
 
-// Whether a receipt may be one of ours at all; then it fits 53 bits.
+// Whether a receipt may be one of the shared store's at all; then it fits 53 bits.
 [[nodiscard]] bool IsPossible(const store::Receipt& receipt);
 
 // Each appends one command to `out`, as it goes over the wire. Any bytes may be in keys. Checks
@@ -22,11 +23,12 @@ void AppendRefund(const store::RefundCall& call, const Judged& judged, std::stri
 // A call whose receipt IsPossible().
 void AppendSettle(const store::SettleCall& call, const Judged& judged, std::string& out);
 void AppendRelease(const store::HoldCall& call, bool renew, const Judged& judged, std::string& out);
-void AppendReset(const store::ResetCall& call, std::string& out);
+void AppendReset(const store::ResetCall& call, const Judged& judged, std::string& out);
 void AppendBan(const store::BanCall& call, const Judged& judged, std::string& out);
 void AppendUnban(const store::BanCall& call, const Judged& judged, std::string& out);
 void AppendBanPage(const BanPage& page, const Judged& judged, std::string& out);
 void AppendRecord(const store::RecordCall& call, const Judged& judged, std::string& out);
+void AppendSecret(const SecretCall& call, std::string& out);
 void AppendScriptLoad(ScriptId script, std::string& out);
 
 // What takes back check `i` of a call that was sent, should it turn out to have been charged

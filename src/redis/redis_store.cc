@@ -28,6 +28,11 @@ bool IsNamedCounter(const core::KeyView& key, const core::Quota& quota) {
   return quota.algorithm == core::Algorithm::kTally && key.parts.size() == 1;
 }
 
+bool MayBeOurs(const store::HoldCall& call) {
+  return call.quota.algorithm == core::Algorithm::kConcurrency &&
+         (call.store_id == 0 || call.store_id == store::kSharedStoreId);
+}
+
 }  // namespace
 
 RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel::OnEvent on_event,
@@ -47,6 +52,10 @@ RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
   counting_ = std::make_unique<CountingCalls>(*route_, seconds_ ? *seconds_ : *route_);
   if (store_.settings_.count_nodes && !store_.joined_.exchange(true)) {
     route_->Join(fmt::format("{:016x}", store::NextNonce()), store_.nodes_);
+  }
+  if (store_.settings_.on_secret && !store_.asks_for_secret_.exchange(true)) {
+    secret_ = std::make_unique<SharedSecret>(loop, *route_, store_.settings_.on_secret,
+                                             store_.settings_.secret_every);
   }
   place_ = store_.attached_.Add(*this);
 }
@@ -202,7 +211,7 @@ void RedisStore::Drop(store::RecordCall& call) {
 }
 
 void RedisStore::Release(store::HoldCall& call) {
-  if (call.quota.algorithm != core::Algorithm::kConcurrency) {
+  if (!MayBeOurs(call)) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
@@ -211,7 +220,7 @@ void RedisStore::Release(store::HoldCall& call) {
 }
 
 void RedisStore::Renew(store::HoldCall& call) {
-  if (call.quota.algorithm != core::Algorithm::kConcurrency) {
+  if (!MayBeOurs(call)) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {

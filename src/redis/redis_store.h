@@ -8,6 +8,7 @@
 #include "redis/link.h"
 #include "redis/redis_metrics.h"
 #include "redis/route.h"
+#include "redis/shared_secret.h"
 #include "store/answer_records.h"
 #include "store/key_store.h"
 #include "store/loop_places.h"
@@ -52,7 +53,9 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
 
     RedisStore& store_;
     std::size_t place_ = 0;
-    std::unique_ptr<CountingCalls> counting_;  // Outlives the routes, which answer its calls.
+    // Both outlive the routes, which answer their calls.
+    std::unique_ptr<CountingCalls> counting_;
+    std::unique_ptr<SharedSecret> secret_;  // Of the first loop.
     std::unique_ptr<Route> route_;
     std::unique_ptr<Route> seconds_;  // nullptr: there is no other Redis.
   };
@@ -70,7 +73,8 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
   void Reset(store::ResetCall& call) override;
   void Release(store::HoldCall& call) override;
   void Renew(store::HoldCall& call) override;
-  // Any receipt that might be one is taken for one: what makes it genuine is known to no server.
+  // Any receipt of the shared store is taken for one that it gave: whoever hands it in has seen to
+  // that.
   void Settle(store::SettleCall& call) override;
   void Ban(store::BanCall& call) override;
   void Unban(store::BanCall& call) override;
@@ -103,7 +107,9 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
   const Channel::OnEvent on_event_;
   RedisMetrics metrics_;
   std::atomic<int> nodes_{1};
-  std::atomic<bool> joined_{false};  // By the first loop, for all.
+  // By the first loop, for all.
+  std::atomic<bool> joined_{false};
+  std::atomic<bool> asks_for_secret_{false};
   store::LoopPlaces<Attachment> attached_;
 };
 

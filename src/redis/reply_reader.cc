@@ -97,7 +97,11 @@ bool ReadDecision(Reply numbers, const store::Check& check, WallInstant now, Che
   if (!answer.charged) {
     answer.hold = 0;
   } else if (check.want_receipt) {
-    answer.receipt = {.charged_at_ns = now.time_since_epoch().count(), .nonce = store::NextNonce()};
+    answer.receipt = {.charged_at_ns = now.time_since_epoch().count(),
+                      .nonce = store::NextNonce(),
+                      .store_id = store::kSharedStoreId};
+  } else if (answer.hold != 0) {
+    answer.receipt.store_id = store::kSharedStoreId;
   }
   return true;
 }
@@ -173,6 +177,16 @@ bool ReadRecord(Reply reply, store::RecordCall& call) {
   call.now = InstantOf(reply[1]);
   call.found = static_cast<store::RecordCall::Found>(reply[2].integer);
   call.answer = reply[3].text;
+  return true;
+}
+
+bool ReadSecret(Reply reply, SecretCall& call) {
+  if (reply.size() != 1 || reply[0].type != RespType::kBulk ||
+      reply[0].text.size() != SecretCall::kDigits ||
+      reply[0].text.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
+    return false;
+  }
+  call.found = reply[0].text;
   return true;
 }
 

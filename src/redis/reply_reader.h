@@ -7,6 +7,7 @@
 #include "sluice/time.h"
 
 #include "redis/ban_page.h"
+#include "redis/secret_call.h"
 #include "store/answer_records.h"
 #include "store/key_store.h"
 #include "wire/resp_reply_parser.h"
@@ -33,6 +34,9 @@ enum class CheckReply : std::uint8_t { kAnswered, kAgain, kMalformed };
 
 // What a claim found. False: no reply of that script.
 [[nodiscard]] bool ReadRecord(Reply reply, store::RecordCall& call);
+
+// False: it is none.
+[[nodiscard]] bool ReadSecret(Reply reply, SecretCall& call);
 
 // Of a call that is gone: a check that was charged, by its number among those that were asked,
 // when, and by when that stops counting anyway. Microseconds by the server's clock.

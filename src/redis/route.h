@@ -7,6 +7,7 @@
 #include "core/key.h"
 #include "redis/channel.h"
 #include "redis/counter_call.h"
+#include "redis/secret_call.h"
 #include "store/answer_records.h"
 #include "store/key_store.h"
 
@@ -27,6 +28,7 @@ class Route {
   virtual void ListBans(store::BansCall& call, Time now) = 0;
   virtual void Count(CounterCall& call, Time now) = 0;
   virtual void Record(store::RecordCall& call, Time now) = 0;
+  virtual void Secret(SecretCall& call, Time now) = 0;
   // After verbs were called: what they wrote leaves at the end of this turn.
   virtual void Kick() = 0;
 

@@ -28,8 +28,10 @@ enum class ScriptId : std::uint8_t {
   kBan,      // Bans a key, or lifts its ban.
   kBanList,  // A page of all bans of a server.
   kRecord,   // What was answered to a request that may come again.
+  kReset,    // Makes a key fresh.
+  kSecret,   // What all nodes share.
 };
-inline constexpr std::size_t kScriptCount = 18;
+inline constexpr std::size_t kScriptCount = 20;
 
 struct Script {
   std::string_view name;  // Of the first six: also what request.lua and refund.lua call them.

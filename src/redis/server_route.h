@@ -29,6 +29,9 @@ class ServerRoute final : public Route, private BanListing::Sender {
   void Record(store::RecordCall& call, Time now) override {
     link_.channel().Send(Channel::Kind::kRecord, call, now);
   }
+  void Secret(SecretCall& call, Time now) override {
+    link_.channel().Send(Channel::Kind::kSecret, call, now);
+  }
   void Kick() override { link_.Kick(); }
   void Join(const std::string& member, std::atomic<int>& nodes) override {
     link_.channel().Join(member, nodes);

@@ -53,7 +53,8 @@ struct Rule {
   Duration retry_jitter{};  // Retry-After is raised by up to this, evenly drawn.
   std::vector<KeyAttribute> key;
   std::string key_pattern;
-  core::Quota quota;  // The rule's own numbers, without plan or override.
+  core::Quota quota;          // The rule's own numbers, without plan or override.
+  Duration longest_refill{};  // Buckets: the longest, by these numbers or any plan's or override's.
 };
 
 }  // namespace sluice::rules

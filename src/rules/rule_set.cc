@@ -16,6 +16,36 @@
 
 namespace sluice::rules {
 
+namespace {
+
+// Over the rule's own numbers, its plans' and its overrides'.
+Duration LongestRefill(const core::Quota& quota, const CompiledRule& compiled) {
+  if (!core::IsBucket(quota.algorithm)) {
+    return {};
+  }
+  Duration longest{};
+  const auto look = [&](const core::Quota& numbers) {
+    if (!numbers.unlimited && numbers.rate > 0) {
+      longest = std::max(longest, core::RefillTime(numbers));
+    }
+  };
+  const auto look_with = [&](const Numbers& numbers) {
+    core::Quota changed = quota;
+    numbers.ApplyTo(changed);
+    look(changed);
+  };
+  look(quota);
+  for (const Plan& plan : compiled.plans) {
+    look_with(plan.numbers);
+  }
+  for (const auto& [key, numbers] : compiled.overrides) {
+    look_with(numbers);
+  }
+  return longest;
+}
+
+}  // namespace
+
 // One run of RuleSet::Build.
 class RuleSetBuilder {
  public:
@@ -137,6 +167,7 @@ class RuleSetBuilder {
       }
     }
     for (RuleDraft& draft : drafts_) {
+      draft.rule.longest_refill = LongestRefill(draft.rule.quota, draft.compiled);
       index_->rules.push_back(std::move(draft.rule));
       index_->compiled.push_back(std::move(draft.compiled));
     }

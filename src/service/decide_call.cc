@@ -182,7 +182,7 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied, std::size_t
     made.decision = unanswered.failed.decision;
     made.charged = unanswered.charged;
     made.hold = unanswered.hold;
-    made.receipt = {};
+    made.receipt = {.store_id = unanswered.store_id};
     outcome = unanswered.failed.outcome;
   }
   made.decision.shadow = applied.shadow;

@@ -28,6 +28,7 @@ bool CarryOut(store::KeyStore& local, void (store::KeyStore::*verb)(store::HoldC
   call.key = hold.key;
   call.quota = hold.quota;
   call.hold = hold.hold;
+  call.store_id = hold.store_id;
   (local.*verb)(call);
   SLUICE_ASSERT(call.answered);
   return call.error == store::StoreError::kNone;
@@ -98,6 +99,7 @@ void Fallback::DecideLocally(FallbackRoom& room, bool charge) {
       unanswered.failed.decision.degraded = true;
       unanswered.charged = answer.charged;
       unanswered.hold = answer.hold;
+      unanswered.store_id = answer.receipt.store_id;
     }
   }
 }

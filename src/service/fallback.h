@@ -21,6 +21,7 @@ struct UnansweredCheck {
   FailedCheck failed{};
   bool charged = false;
   store::HoldId hold = 0;
+  store::StoreId store_id = 0;  // Of the hold.
 };
 
 // The room that answering takes, reused from request to request.

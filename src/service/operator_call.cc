@@ -106,6 +106,7 @@ void LimiterService::Reset(OperatorCall& call) {
     reset.key = {
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
     reset.quota = applied.quota;
+    reset.counts_for = applied.rule->longest_refill;
     reset.sync = applied.rule->sync;
     if (fallback_ != nullptr) {
       fallback_->Reset(reset.key, reset.quota);

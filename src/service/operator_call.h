@@ -52,6 +52,7 @@ class HolderCall : private store::HoldCall {
   std::string_view rule;  // As it was called when the hold was granted.
   std::span<const core::KeyPart> parts;
   using store::HoldCall::hold;
+  using store::HoldCall::store_id;
   using store::StoreCall::deadline;
   // Out.
   using store::StoreCall::error;

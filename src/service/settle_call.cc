@@ -65,8 +65,10 @@ void LimiterService::SettleAll(SettleCall& call, bool refund) {
   for (Charge& charge : call.charges) {
     const rules::Rule* const rule = FindRule(*snapshot, charge.rule);
     charge.settled = charge.units;
-    charge.error = rule == nullptr ? store::StoreError::kNotFound : store::StoreError::kNone;
-    if (rule == nullptr || (!refund && rule->has_own_cost)) {
+    // A change of the shape starts all keys fresh: what was charged before is nowhere any more.
+    const bool known = rule != nullptr && core::ShapeDigest(rule->quota) == charge.shape;
+    charge.error = known ? store::StoreError::kNone : store::StoreError::kNotFound;
+    if (!known || (!refund && rule->has_own_cost)) {
       continue;
     }
     auto part = std::make_unique<SettleCall::Part>(call, charge, fallback_);

@@ -23,7 +23,8 @@ struct Charge {
   Units units = 0;
   Units limit = 0;
   Units rate = 0;
-  // Out. kNotFound: no such charge, or no such rule any more.
+  std::uint64_t shape = 0;  // core::ShapeDigest() of the quota that it was judged by.
+  // Out. kNotFound: no such charge, or no such rule any more, or one of another shape.
   store::StoreError error = store::StoreError::kNone;
   Units settled = 0;
 };

@@ -22,7 +22,7 @@ struct RuleDecision {
   Decision decision{};
   bool charged = false;
   store::HoldId hold = 0;
-  store::Receipt receipt{};  // If receipts were asked for, and it was charged.
+  store::Receipt receipt{};  // If receipts were asked for, and it was charged. Of a hold: whose.
 };
 
 // The answer to one request: all or nothing over its enforced rules. A rule that would have

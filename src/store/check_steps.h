@@ -1,7 +1,6 @@
 #pragma once
 
 #include "store/key_store.h"
-#include "store/refund.h"
 #include "store/table_core.h"
 
 // What DecideOne and Request have in common.
@@ -18,10 +17,12 @@ inline constexpr int kTries = 64;
 [[nodiscard]] Decision DecideFull(TableCore& core, const Turn& turn, const Check& check);
 
 inline void Charged(const TableCore& core, const Turn& turn, const Check& check,
-                    const Fingerprint& key, CheckAnswer& answer) {
+                    CheckAnswer& answer) {
   answer.charged = true;
   if (check.want_receipt) {
-    answer.receipt = ReceiptOf(core, turn, key, check.cost.units);
+    answer.receipt = {.charged_at_ns = turn.now.line.time_since_epoch().count(),
+                      .nonce = NextNonce(),
+                      .store_id = core.id};
   }
 }
 

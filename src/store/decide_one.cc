@@ -135,7 +135,7 @@ template <class Core, Algorithm kAlgorithm>
     Answer(answer, outcome.decision, check);
     if ((outcome.decision.allowed || core::ChargesDenials(kAlgorithm)) && check.cost.units > 0) {
       Write(core, turn, *slot, outcome.on_allow, Core::Expiry(check.quota, outcome.on_allow));
-      Charged(core, turn, check, key, answer);
+      Charged(core, turn, check, answer);
     }
   }
   Unlock(*slot);

@@ -142,12 +142,9 @@ Fingerprint KeyHash::Of(std::string_view rule, const core::KeyView& key,
   return {.high = hash.high64, .low = hash.low64};
 }
 
-std::uint32_t KeyHash::TagOf(const Fingerprint& key, std::int64_t at_ns, std::int64_t units,
-                             std::uint64_t random) const {
-  const std::array<std::uint64_t, 5> words{key.high, key.low, static_cast<std::uint64_t>(at_ns),
-                                           static_cast<std::uint64_t>(units), random};
-  return static_cast<std::uint32_t>(
-      XXH3_64bits_withSecret(words.data(), sizeof(words), secret_->data(), secret_->size()) >> 32U);
+std::uint64_t KeyHash::TableId() const {
+  constexpr std::string_view kWhat = "the id of this table";
+  return XXH3_64bits_withSecret(kWhat.data(), kWhat.size(), secret_->data(), secret_->size()) | 2U;
 }
 
 }  // namespace sluice::store

@@ -27,9 +27,8 @@ class KeyHash {
   [[nodiscard]] Fingerprint Of(std::string_view rule, const core::KeyView& key,
                                const core::Quota& quota) const;
 
-  // 32 bits that only this table can say of a charge of `units` to `key` at `at_ns`.
-  [[nodiscard]] std::uint32_t TagOf(const Fingerprint& key, std::int64_t at_ns, std::int64_t units,
-                                    std::uint64_t random) const;
+  // A number that no other table has, and no store that is none: above 1.
+  [[nodiscard]] std::uint64_t TableId() const;
 
  private:
   const HashSecret* secret_;

@@ -60,11 +60,17 @@ enum class StoreError : std::uint8_t {
 using HoldId = std::uint64_t;
 using RequestId = std::uint64_t;
 
-// What a settlement must name to change one charge: when it was made, and a number that makes it
-// work once and that nobody can guess.
+// Which store it was: each table is one for itself, whatever nodes share is one. 0: not said.
+using StoreId = std::uint64_t;
+inline constexpr StoreId kSharedStoreId = 1;
+
+// What a settlement must name to change one charge: whose it is, when it was made, and a number
+// that makes it work once. It proves nothing: whoever hands it on to callers sees to it that it
+// comes back as it was (src/signing/keyring.h).
 struct Receipt {
   std::int64_t charged_at_ns = 0;  // On the store's line.
   std::uint64_t nonce = 0;         // 0: no receipt was asked for.
+  StoreId store_id = 0;            // Also where a hold was granted.
 };
 
 struct CheckAnswer {
@@ -130,12 +136,35 @@ class RefundCall : public StoreCall {
   core::Sync sync = core::Sync::kExact;  // As in Check.
 };
 
+// What was charged before counts no more: a settlement of it gives nothing back afterwards.
 class ResetCall : public StoreCall {
  public:
   core::KeyView key;
   core::Quota quota;
+  // The longest that a charge of the key may count, if that is longer than by `quota`: of a bucket
+  // whose callers have different numbers.
+  Duration counts_for{};
   core::Sync sync = core::Sync::kExact;  // As in Check.
+
+  // For how long the reset must be remembered: no earlier charge counts longer than that. Zero
+  // where no charge has a receipt.
+  [[nodiscard]] Duration remembered_for() const;
 };
+
+inline Duration ResetCall::remembered_for() const {
+  using core::Algorithm;
+  constexpr Duration kLongestPeriod = std::chrono::hours(24 * 366);
+  if (quota.algorithm == Algorithm::kConcurrency || quota.algorithm == Algorithm::kThrottle ||
+      quota.algorithm == Algorithm::kTally) {
+    return {};
+  }
+  if (core::IsBucket(quota.algorithm)) {
+    const bool refills = !quota.unlimited && quota.rate > 0;
+    const Duration own = refills ? core::RefillTime(quota) : Duration{};
+    return own < counts_for ? counts_for : own;
+  }
+  return quota.calendar != nullptr ? kLongestPeriod : quota.window;
+}
 
 // release and renew. Both are idempotent: kNotFound for a hold that is gone.
 class HoldCall : public StoreCall {
@@ -143,6 +172,7 @@ class HoldCall : public StoreCall {
   core::KeyView key;
   core::Quota quota;
   HoldId hold = 0;
+  StoreId store_id = 0;  // Which granted it. kNotFound in another; 0 is tried in any.
 };
 
 // What one charge cost in the end, said once: the difference goes back to the key or is taken from
@@ -157,7 +187,8 @@ class SettleCall : public StoreCall {
   Units charged = 0;    // What the receipt was given for.
   Units units = 0;      // What it cost. 0 to kMaxUnits.
   Duration open_for{};  // From the charge on; after that it is settled at what was charged. 0: as
-                        // long as it counts: a window, or the time that a bucket takes to refill.
+                        // long as it counts: a window, or the time that a bucket takes to refill;
+                        // at most until the key's next reset.
   core::Sync sync = core::Sync::kExact;  // As in Check.
   // Out: at what it is settled, by this call or an earlier one. What no longer counts is not given
   // back, and shows as settled all the same. kNotFound: no such charge; of some, a store may not

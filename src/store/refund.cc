@@ -8,6 +8,7 @@
 #include "store/judge.h"
 #include "store/key_guard.h"
 #include "store/list_kind.h"
+#include "store/reset.h"
 
 namespace sluice::store {
 
@@ -16,13 +17,7 @@ using core::Quota;
 
 TableInstant UsedUntil(const Quota& quota, TableInstant charged, const TableNow& now) {
   if (core::IsBucket(quota.algorithm)) {
-    if (quota.rate == 0) {
-      return TableInstant::max();
-    }
-    const auto refill = static_cast<Uint128>(quota.limit) *
-                        static_cast<Uint128>(quota.window.count()) /
-                        static_cast<Uint128>(quota.rate);
-    return charged + Duration(static_cast<std::int64_t>(refill));
+    return charged + core::RefillTime(quota);
   }
   if (quota.algorithm == Algorithm::kFixedWindow || quota.algorithm == Algorithm::kTally) {
     // The wall at the charge, as far as the line can tell, and the end of its window.
@@ -98,13 +93,14 @@ void WriteRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota& quo
 }  // namespace
 
 void RefundKey(TableCore& core, const Turn& turn, const core::KeyView& key,
-               const core::Quota& quota, Units units) {
+               const core::Quota& quota, Units units, TableInstant charged) {
   if (units <= 0 || quota.unlimited) {
     return;
   }
   const KeyGuard guard(core, turn, key, quota);
   Slot* slot = guard.Live();
-  if (slot == nullptr) {
+  // The marks are read under the key's lock, which whoever resets it takes, too.
+  if (slot == nullptr || (charged != kNoCharge && charged <= LastReset(core, turn, key, quota))) {
     return;
   }
   const bool entries = BlocksOf(slot->kind) == BlockKind::kEntries;

@@ -11,15 +11,11 @@ namespace sluice::store {
 [[nodiscard]] TableInstant UsedUntil(const core::Quota& quota, TableInstant charged,
                                      const TableNow& now);
 
-// Gives units back to a key, never above its whole quota. Not for concurrency.
+// Gives units back to a key, never above its whole quota. Not for concurrency. With `charged` they
+// are of a charge of then: if the key was reset since, nothing is given back.
+inline constexpr TableInstant kNoCharge = TableInstant::max();
 void RefundKey(TableCore& core, const Turn& turn, const core::KeyView& key,
-               const core::Quota& quota, Units units);
-
-// The receipt of a charge of `units` to the key with this fingerprint, made at this moment. Its
-// number is half random and half a keyed hash of all that it stands for, so that nobody can name
-// what was not charged.
-[[nodiscard]] Receipt ReceiptOf(const TableCore& core, const Turn& turn, const Fingerprint& key,
-                                Units units);
+               const core::Quota& quota, Units units, TableInstant charged = kNoCharge);
 
 // See SettleCall. Remembers that it was settled before it changes the key: a process killed in
 // between loses the difference, and mints none.

@@ -288,7 +288,7 @@ void Request::JudgeInto(std::size_t i) {
     AnswerFull(i);
     return;
   }
-  Charged(core_, turn_, check, keys_[i], answer);
+  Charged(core_, turn_, check, answer);
 }
 
 void Request::AnswerBanned(std::size_t i) {
@@ -331,6 +331,7 @@ void Request::Commit() {
     const Check& check = call_.checks[i];
     if (check.quota.algorithm == core::Algorithm::kConcurrency && call_.answers[i].charged) {
       call_.answers[i].hold = DraftOf(i).AddHold(core_, turn_, check);
+      call_.answers[i].receipt.store_id = core_.id;
     }
   }
   journal.Retire();

@@ -7,35 +7,15 @@
 #include "store/list_kind.h"
 #include "store/refund.h"
 #include "store/request.h"
+#include "store/reset.h"
 
 // What a charge cost in the end, said once.
 namespace sluice::store {
 
 namespace {
 
-using core::Quota;
-
 // As a rule in the directory of rules: what shows in lists of keys.
 constexpr std::string_view kMarks = "@settled";
-
-constexpr std::uint64_t kTagBits = 32;
-
-bool IsReceipt(const TableCore& core, const Fingerprint& key, const SettleCall& call) {
-  const std::uint64_t random = call.receipt.nonce >> kTagBits;
-  return core.hash.TagOf(key, call.receipt.charged_at_ns, call.charged, random) ==
-         (call.receipt.nonce & ((std::uint64_t{1} << kTagBits) - 1));
-}
-
-// Whether the receipt is one that this table gave out for the key, under its id or its former one.
-bool IsGenuine(const TableCore& core, const TableNow& now, const SettleCall& call) {
-  const TableInstant charged{Duration(call.receipt.charged_at_ns)};
-  if (call.receipt.nonce == 0 || charged < TableInstant{} || charged > now.line) {
-    return false;
-  }
-  return IsReceipt(core, core.hash.Of(call.key.rule, call.key, call.quota), call) ||
-         (!call.key.formerly.empty() &&
-          IsReceipt(core, core.hash.Of(call.key.formerly, call.key, call.quota), call));
-}
 
 Fingerprint MarkOf(const TableCore& core, const Receipt& receipt) {
   std::array<char, 16> bytes{};
@@ -109,23 +89,20 @@ void Force(TableCore& core, const Turn& turn, const SettleCall& call, Units unit
 
 }  // namespace
 
-Receipt ReceiptOf(const TableCore& core, const Turn& turn, const Fingerprint& key, Units units) {
-  const std::int64_t at = turn.now.line.time_since_epoch().count();
-  const std::uint64_t random = (NextNonce() >> kTagBits) | 1U;  // Never 0 as a whole.
-  return {.charged_at_ns = at,
-          .nonce = (random << kTagBits) | core.hash.TagOf(key, at, units, random)};
-}
-
 void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
   const TableNow& now = turn.now;
-  if (call.quota.unlimited || call.units < 0 || call.charged < 0 || !IsGenuine(core, now, call)) {
+  const TableInstant charged{Duration(call.receipt.charged_at_ns)};
+  if (call.receipt.nonce == 0 || call.receipt.store_id != core.id || charged < TableInstant{} ||
+      charged > now.line || call.quota.unlimited || call.units < 0 || call.charged < 0) {
     call.error = StoreError::kNotFound;
     return;
   }
-  const TableInstant charged{Duration(call.receipt.charged_at_ns)};
-  const TableInstant used_until = UsedUntil(call.quota, charged, now);
-  const TableInstant open_until =
-      call.open_for == Duration{} ? used_until : charged + call.open_for;
+  // What was charged before a reset counted until then.
+  const TableInstant reset = LastReset(core, turn, call.key, call.quota);
+  const TableInstant used_until = charged <= reset ? reset : UsedUntil(call.quota, charged, now);
+  const TableInstant open_until = call.open_for == Duration{}
+                                      ? used_until
+                                      : charged + std::min(call.open_for, core::kLongestHorizon);
   call.settled = call.charged;
   if (now.line >= std::max(used_until, open_until)) {
     return;  // Nothing could change any more, and so nothing need be remembered.
@@ -141,7 +118,7 @@ void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
     return;
   }
   if (call.settled < call.charged && now.line < used_until) {
-    RefundKey(core, turn, call.key, call.quota, call.charged - call.settled);
+    RefundKey(core, turn, call.key, call.quota, call.charged - call.settled, charged);
   } else if (call.settled > call.charged) {
     Force(core, turn, call, call.settled - call.charged);
   }

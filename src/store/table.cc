@@ -45,6 +45,7 @@ Table::Table(TableBytes bytes, const TableOptions& options, const base::Clock& c
     : mapping_(std::move(bytes.mapping)),
       header_(bytes.parts.header),
       core_{.hash = KeyHash(header_->secret),
+            .id = KeyHash(header_->secret).TableId(),
             .rules = RuleDirectory(bytes.parts.rules),
             .blocks = BlockPool(bytes.parts.blocks, bytes.blocks_in_use),
             .counters = {},

@@ -7,6 +7,7 @@
 #include "store/block_pool.h"
 #include "store/journal.h"
 #include "store/key_hash.h"
+#include "store/key_store.h"
 #include "store/rule_directory.h"
 #include "store/slot_array.h"
 #include "store/table_stats.h"
@@ -23,6 +24,7 @@ enum class WhenFull : std::uint8_t {
 // The working parts of a table, as its verbs share them.
 struct TableCore {
   KeyHash hash;
+  StoreId id = 0;  // Of this table, wherever it is loaded again.
   RuleDirectory rules;
   BlockPool blocks;
   TableCounters counters;

@@ -2,6 +2,7 @@
 #include "store/hold_list.h"
 #include "store/key_guard.h"
 #include "store/refund.h"
+#include "store/reset.h"
 #include "store/table.h"
 
 // The verbs on one key: refund, settle, reset, release, renew, ban. And the list of bans.
@@ -36,12 +37,10 @@ void Table::Settle(SettleCall& call) {
 void Table::Reset(ResetCall& call) {
   Turn turn;
   if (Begin(turn, call)) {
-    (void)LiftBan(core_, turn, call.key);
-    const KeyGuard guard(core_, turn, call.key, call.quota);
-    for (Slot* slot : {guard.own(), guard.former()}) {
-      if (slot != nullptr) {
-        core_.slots.Clear(*slot);
-      }
+    if (ResetKey(core_, turn, call)) {
+      (void)LiftBan(core_, turn, call.key);
+    } else {
+      call.error = StoreError::kUnavailable;
     }
   }
   call.OnAnswered();
@@ -52,7 +51,8 @@ void Table::UseHold(HoldCall& call, Use use) {
   Turn turn;
   if (Begin(turn, call)) {
     call.error = StoreError::kNotFound;
-    if (call.quota.algorithm == Algorithm::kConcurrency) {
+    const bool is_ours = call.store_id == 0 || call.store_id == core_.id;
+    if (is_ours && call.quota.algorithm == Algorithm::kConcurrency) {
       const KeyGuard guard(core_, turn, call.key, call.quota);
       for (Slot* slot : {guard.own(), guard.former()}) {
         if (slot == nullptr || slot->expiry.load(std::memory_order_relaxed) == 0) {

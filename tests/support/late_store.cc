@@ -30,12 +30,14 @@ void CopyQuestion(const store::RefundCall& from, store::RefundCall& to) {
 void CopyQuestion(const store::ResetCall& from, store::ResetCall& to) {
   to.key = from.key;
   to.quota = from.quota;
+  to.counts_for = from.counts_for;
 }
 
 void CopyQuestion(const store::HoldCall& from, store::HoldCall& to) {
   to.key = from.key;
   to.quota = from.quota;
   to.hold = from.hold;
+  to.store_id = from.store_id;
 }
 
 void CopyQuestion(const store::SettleCall& from, store::SettleCall& to) {

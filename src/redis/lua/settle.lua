@@ -1,14 +1,22 @@
 -- Says once what a charge cost in the end. Mirrors src/store/settle.cc. Before it stand all
--- algorithms' fragments, in `kinds`.
+-- algorithms' fragments, in `kinds`, and reset_mark.lua.
 --
--- KEYS: the key, behind it the key under the rule's former id if it has one, and last the mark
--- that remembers at what the charge is settled.
+-- KEYS: the key, behind it the key under the rule's former id if it has one, then the marks of
+-- their resets, and last the mark that remembers at what the charge is settled.
 -- ARGV: time, kind, the units that were charged and those that it cost, the quota's four values,
--- when it was charged, when that stops counting, and until when it may be settled.
+-- when it was charged, when that stops counting, and until when it may be settled; nothing: as long
+-- as it counts.
 -- Reply: the time, and at what it is settled; -1 if it was charged later than now.
 local kind, mark = kinds[ARGV[2]], KEYS[#KEYS]
 local charged, settled = tonumber(ARGV[3]), tonumber(ARGV[4])
-local at, counts_until, open_until = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local at, counts_until, ids = tonumber(ARGV[9]), tonumber(ARGV[10]), (#KEYS - 1) / 2
+for i = ids + 1, 2 * ids do
+  local reset = reset_in(KEYS[i])
+  if reset and at <= reset then
+    counts_until = min(counts_until, reset)
+  end
+end
+local open_until = tonumber(ARGV[11]) or counts_until
 if at > now then
   return {now, -1}
 elseif now >= max(counts_until, open_until) then
@@ -26,7 +34,7 @@ set(mark, format('%.0f', settled), max(counts_until, open_until))
 -- Where the key's state is, if it has any.
 local quota = kind.quota(ARGV[5], ARGV[6], ARGV[7], ARGV[8])
 local place, state
-for i = 1, #KEYS - 1 do
+for i = 1, ids do
   local found = kind.load(KEYS[i])
   if found and kind.counts(quota, found) then
     place, state = KEYS[i], found

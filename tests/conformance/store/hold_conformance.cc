@@ -94,4 +94,28 @@ TEST_P(KeyStoreConformance, OneHoldOfSeveralUnitsAndSeveralOfOneRequest) {
   }
 }
 
+// Two tables may have granted holds of one id to one key: whose it is tells them apart.
+TEST_P(KeyStoreConformance, AHoldOfAnotherStoreIsNotFound) {
+  const OwnedKey key("whose");
+  const Quota quota = QuotaOf(Algorithm::kConcurrency, 2);
+  const CheckAnswer granted = Ask(key, quota);
+  ASSERT_NE(granted.receipt.store_id, 0U);
+  EXPECT_EQ(granted.receipt.nonce, 0U);
+  support::Answered<store::HoldCall> call;
+  call.key = key.view();
+  call.quota = quota;
+  call.hold = granted.hold;
+  call.store_id = granted.receipt.store_id ^ 4;
+  fixture_->store().Renew(call);
+  fixture_->Pump();
+  EXPECT_EQ(call.error, StoreError::kNotFound);
+  fixture_->store().Release(call);
+  fixture_->Pump();
+  EXPECT_EQ(call.error, StoreError::kNotFound);
+  call.store_id = granted.receipt.store_id;
+  fixture_->store().Release(call);
+  fixture_->Pump();
+  EXPECT_EQ(call.error, StoreError::kNone);
+}
+
 }  // namespace sluice::conformance

@@ -119,24 +119,47 @@ TEST_P(KeyStoreConformance, FollowsARename) {
   EXPECT_EQ(Ask(new_key, quota).decision.retry_after, seconds(18));
 }
 
-TEST_P(KeyStoreConformance, WhatWasNotChargedIsNotFound) {
+TEST_P(KeyStoreConformance, WhatNoChargeOfThisStoreCanBeIsNotFound) {
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   for (const Algorithm algorithm : kMetered) {
     SCOPED_TRACE(core::NameOf(algorithm));
     const OwnedKey key("forged");
     const Quota quota = QuotaOf(algorithm, 10);
-    const std::int64_t now = Charge(key, quota, 4).charged_at_ns;
+    const store::Receipt given = Charge(key, quota, 4);
+    ASSERT_NE(given.store_id, 0U);
+    const auto with = [&given](auto change) {
+      store::Receipt receipt = given;
+      change(receipt);
+      return receipt;
+    };
     for (const store::Receipt& receipt :
-         {store::Receipt{.charged_at_ns = kLeast, .nonce = 1},
-          store::Receipt{.charged_at_ns = -1, .nonce = 1},
-          store::Receipt{.charged_at_ns = now, .nonce = 0},
-          store::Receipt{.charged_at_ns = now + 1'000'000'000, .nonce = 1},
-          store::Receipt{.charged_at_ns = kMost, .nonce = 1}}) {
+         {with([](auto& r) { r.charged_at_ns = kLeast; }),
+          with([](auto& r) { r.charged_at_ns = -1; }), with([](auto& r) { r.nonce = 0; }),
+          with([](auto& r) { r.charged_at_ns += 1'000'000'000; }),
+          with([](auto& r) { r.charged_at_ns = kMost; }), with([](auto& r) { r.store_id = 0; }),
+          with([](auto& r) { r.store_id ^= 4; })}) {
       EXPECT_EQ(Settle(key, quota, receipt, 4, 0).error, StoreError::kNotFound);
       EXPECT_EQ(Left(key, quota), 6) << receipt.charged_at_ns;
     }
   }
+}
+
+// The longest that a quota may say: no sum overflows.
+TEST_P(KeyStoreConformance, AChargeThatCountsForACenturyIsSettled) {
+  Quota quota = QuotaOf(Algorithm::kTokenBucket, kMaxUnits);
+  quota.window = core::kLongestHorizon;
+  quota.rate = kMaxUnits;
+  const OwnedKey key("century");
+  const store::Receipt receipt = Charge(key, quota, 4);
+  EXPECT_EQ(Settle(key, quota, receipt, 4, 1, Duration::max()).units, 1);
+  EXPECT_EQ(Left(key, quota), kMaxUnits - 1);
+  quota.rate = 0;
+  const store::Receipt other = Charge(key, QuotaOf(Algorithm::kGcra, 10), 4);
+  Quota still = QuotaOf(Algorithm::kGcra, kMaxUnits);
+  still.rate = 1;
+  still.window = core::kLongestHorizon;
+  (void)Settle(key, still, other, 4, 0);  // Whatever it says, nothing overflows.
 }
 
 TEST_P(KeyStoreConformance, HoldsAreReleasedInstead) {

@@ -111,5 +111,45 @@ TEST(QuotaTest, RefusesWhatBelongsToAnotherAlgorithm) {
   EXPECT_TRUE(FaultOf(holds));
 }
 
+TEST(QuotaTest, SaysHowLongABucketTakesToRefill) {
+  Quota quota = Sound(Algorithm::kTokenBucket);
+  quota.limit = 20;
+  quota.rate = 10;
+  quota.window = std::chrono::seconds(100);
+  EXPECT_EQ(RefillTime(quota), std::chrono::seconds(200));
+  quota.rate = 3;
+  EXPECT_EQ(RefillTime(quota), Duration(666'666'666'666));
+  quota.limit = 0;
+  EXPECT_EQ(RefillTime(quota), Duration(0));
+  // What would overflow is cut, whatever the numbers.
+  quota.limit = kMaxUnits;
+  quota.rate = 1;
+  quota.window = kLongestHorizon;
+  EXPECT_EQ(RefillTime(quota), kLongestHorizon);
+  quota.rate = 0;
+  EXPECT_EQ(RefillTime(quota), kLongestHorizon);
+}
+
+TEST(QuotaTest, TheDigestOfAShapeLeavesItsNumbersOut) {
+  const Quota window = Sound(Algorithm::kFixedWindow);
+  Quota other = window;
+  other.limit += 5;
+  EXPECT_EQ(ShapeDigest(other), ShapeDigest(window));
+  other = window;
+  other.window *= 2;
+  EXPECT_NE(ShapeDigest(other), ShapeDigest(window));
+  other = window;
+  other.algorithm = Algorithm::kSlidingWindowLog;
+  EXPECT_NE(ShapeDigest(other), ShapeDigest(window));
+  Quota segments = Sound(Algorithm::kSlidingWindow);
+  other = segments;
+  other.segments = 4;
+  EXPECT_NE(ShapeDigest(other), ShapeDigest(segments));
+  const Quota holds = Sound(Algorithm::kConcurrency);
+  other = holds;
+  other.window *= 2;  // The hold_ttl.
+  EXPECT_EQ(ShapeDigest(other), ShapeDigest(holds));
+}
+
 }  // namespace
 }  // namespace sluice::core

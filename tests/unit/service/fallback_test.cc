@@ -183,7 +183,11 @@ TEST_F(FallbackTest, ASettlementThatGivesBackEndsWhatIsRemembered) {
     store.call_error = StoreError::kNone;
     Answer(Denial(minutes(5)));
     EXPECT_FALSE(Decide());
-    Charge charge{.rule = "r", .parts = {&part, 1}, .receipt = {.nonce = 1}, .units = 3};
+    Charge charge{.rule = "r",
+                  .parts = {&part, 1},
+                  .receipt = {.nonce = 1},
+                  .units = 3,
+                  .shape = core::ShapeDigest(service->Rules()->Find("r")->quota)};
     call.charges = {&charge, 1};
     call.cost = units;
     store.call_error = error;

@@ -68,13 +68,14 @@ class BanSurvivalTest : public ::testing::Test {
     table_->Ban(call);
     ASSERT_EQ(call.error, StoreError::kNone);
   }
-  Units SettleAt(Units units) {
-    const OwnedKey key("settled");
+  Units SettleAt(Units units) { return Settle("settled", receipt_, 6, units); }
+  Units Settle(const std::string& text, const Receipt& receipt, Units charged, Units units) {
+    const OwnedKey key(text);
     support::Answered<SettleCall> call;
     call.key = key.view();
     call.quota = Windowed();
-    call.receipt = receipt_;
-    call.charged = 6;
+    call.receipt = receipt;
+    call.charged = charged;
     call.units = units;
     table_->Settle(call);
     EXPECT_EQ(call.error, StoreError::kNone);
@@ -87,6 +88,15 @@ class BanSurvivalTest : public ::testing::Test {
     receipt_ = Ask("settled", Windowed(), 6, true).receipt;
     EXPECT_EQ(SettleAt(2), 2);
     EXPECT_TRUE(Ask("throttled", Throttled(), 4).decision.allowed);
+    before_reset_ = Ask("reset", Windowed(), 4, true).receipt;
+    clock_.Advance(std::chrono::seconds(1));
+    const OwnedKey key("reset");
+    support::Answered<ResetCall> reset;
+    reset.key = key.view();
+    reset.quota = Windowed();
+    table_->Reset(reset);
+    EXPECT_EQ(reset.error, StoreError::kNone);
+    EXPECT_TRUE(Ask("reset", Windowed(), 3).decision.allowed);
   }
   void ExpectAllThere() {
     support::Answered<BansCall> list;
@@ -103,12 +113,15 @@ class BanSurvivalTest : public ::testing::Test {
     EXPECT_EQ(SettleAt(0), 2);
     EXPECT_EQ(Ask("settled", Windowed(), 0).decision.remaining, 8);
     EXPECT_EQ(Ask("throttled", Throttled(), 0).decision.remaining, 6);
+    EXPECT_EQ(Settle("reset", before_reset_, 4, 0), 4);  // Nothing comes back.
+    EXPECT_EQ(Ask("reset", Windowed(), 0).decision.remaining, 7);
   }
 
   std::string folder_;
   support::ManualClock clock_;
   std::unique_ptr<Table> table_;
   Receipt receipt_;
+  Receipt before_reset_;
   const std::string long_ = std::string(1000, 'x');  // Nine blocks of it.
 };
 

@@ -162,5 +162,27 @@ TEST(TableFullTest, AHotKeyOfManyBlocksIsSparedWhole) {
   }
 }
 
+// What must be remembered of a reset finds no room: nothing is reset, and the caller is told.
+TEST(TableFullTest, WithoutRoomForItsMarkNothingIsReset) {
+  Flooded full(WhenFull::kDeny, 100);
+  const core::Quota quota = QuotaOf(Algorithm::kGcra, 10);
+  ASSERT_TRUE(full.Ask("reset", quota).charged);
+  for (int i = 0; i < 1'000; ++i) {
+    (void)full.Ask("flood" + std::to_string(i), quota);
+  }
+  const OwnedKey key("reset");
+  support::Answered<ResetCall> reset;
+  reset.key = key.view();
+  reset.quota = quota;
+  full.table().Reset(reset);
+  EXPECT_EQ(reset.error, StoreError::kUnavailable);
+  EXPECT_EQ(full.Ask("reset", quota).decision.remaining, 8);
+  full.clock().Advance(std::chrono::hours(1));  // The flood is over.
+  ASSERT_TRUE(full.Ask("reset", quota).charged);
+  full.table().Reset(reset);
+  EXPECT_EQ(reset.error, StoreError::kNone);
+  EXPECT_EQ(full.Ask("reset", quota).decision.remaining, 9);
+}
+
 }  // namespace
 }  // namespace sluice::store

@@ -1,0 +1,55 @@
+#include "redis/shared_secret.h"
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <openssl/rand.h>
+
+#include "base/assert.h"
+#include "net/event_loop.h"
+
+namespace sluice::redis {
+
+namespace {
+
+constexpr Duration kUntilKnown = std::chrono::milliseconds(50);
+
+std::string DrawText() {
+  std::array<unsigned char, SecretCall::kDigits / 2> bytes{};
+  SLUICE_ASSERT(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += fmt::format("{:02x}", byte);
+  }
+  return text;
+}
+
+}  // namespace
+
+SharedSecret::SharedSecret(net::EventLoop& loop, Route& route, OnSecret on_secret, Duration every)
+    : loop_(loop), route_(route), on_secret_(std::move(on_secret)), every_(every), ask_([this] {
+        Ask();
+      }) {
+  offer = DrawText();
+  loop_.ArmAfter(ask_, Duration::zero(), net::TimerPrecision::kExact);
+}
+
+void SharedSecret::Ask() {
+  error = store::StoreError::kNone;
+  route_.Secret(*this, std::chrono::steady_clock::now());
+  route_.Kick();
+}
+
+void SharedSecret::OnAnswered() noexcept {
+  if (error == store::StoreError::kNone && (!is_known_ || found != offer)) {
+    is_known_ = true;
+    offer = found;
+    on_secret_(found);
+  }
+  loop_.ArmAfter(ask_, is_known_ ? every_ : kUntilKnown);
+}
+
+}  // namespace sluice::redis
