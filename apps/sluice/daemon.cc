@@ -2,9 +2,11 @@
 
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -31,6 +33,8 @@
 #include "service/fallback.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
+#include "signing/keyring.h"
+#include "signing/secret.h"
 #include "snapshot_keeper.h"
 #include "state_folder.h"
 #include "telemetry/registry.h"
@@ -53,10 +57,8 @@ class Daemon {
         clock_(clock),
         table_(std::move(table)),
         snapshots_(*table_.store, table_.snapshot, config_.table.snapshot_interval),
-        redis_(config_.redis ? MakeRedisStore(
-                                   *config_.redis,
-                                   config_.redis_seconds ? &*config_.redis_seconds : nullptr, clock)
-                             : nullptr),
+        keys_(signing::Derive(table_.store->secret(), "sluice tokens of a table"), clock),
+        redis_(MakeRedis()),
         leases_(config_.redis ? std::make_unique<lease::LeaseStore>(
                                     *redis_, *table_.store, redis_->nodes(), clock,
                                     lease::LeaseSettings{.keys = config_.redis->lease_keys})
@@ -70,7 +72,8 @@ class Daemon {
                   .keep = config_.idempotency.keep,
                   .caller_attribute = config_.idempotency.caller,
                   .shared = redis_.get()}),
-        server_(control_, service_, rate_limits_.get(), registry_, readiness_, health_, clock_),
+        server_(control_, service_, keys_, rate_limits_.get(), registry_, readiness_, health_,
+                clock_),
         signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
         drain_check_([this] { CheckDrained(); }) {
     registry_.Add(metrics_);
@@ -163,6 +166,23 @@ class Daemon {
   // What decides: the table, or leases of what is in Redis.
   [[nodiscard]] store::KeyStore& KeyStore() {
     return leases_ ? static_cast<store::KeyStore&>(*leases_) : *table_.store;
+  }
+
+  // Nodes that share a Redis for their own keys also share a secret that is kept there. A Redis of
+  // Envoy's counters alone gets nothing but these.
+  [[nodiscard]] std::unique_ptr<redis::RedisStore> MakeRedis() {
+    if (!config_.redis) {
+      return nullptr;
+    }
+    std::function<void(std::string_view)> on_secret;
+    if (!config_.redis->is_shared) {
+      keys_.AwaitShared();
+      on_secret = [this](std::string_view secret) {
+        keys_.SetShared(signing::Derive(secret, "sluice tokens of a fleet"));
+      };
+    }
+    return MakeRedisStore(*config_.redis, config_.redis_seconds ? &*config_.redis_seconds : nullptr,
+                          clock_, std::move(on_secret));
   }
 
   [[nodiscard]] std::unique_ptr<envoy::RateLimitService> MakeRateLimits() {
@@ -260,6 +280,7 @@ class Daemon {
   net::EventLoop control_;
   OpenedTable table_;
   SnapshotKeeper snapshots_;
+  signing::Keyring keys_;
   std::unique_ptr<redis::RedisStore> redis_;   // nullptr: the table is the store.
   std::unique_ptr<lease::LeaseStore> leases_;  // Over redis_, if that is there.
   std::unique_ptr<service::Fallback> fallback_;

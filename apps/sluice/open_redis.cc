@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -78,11 +79,13 @@ redis::RedisSettings SettingsOf(const RedisConfig& config) {
 
 }  // namespace
 
-std::unique_ptr<redis::RedisStore> MakeRedisStore(const RedisConfig& config,
-                                                  const RedisConfig* seconds,
-                                                  const base::Clock& clock) {
+std::unique_ptr<redis::RedisStore> MakeRedisStore(
+    const RedisConfig& config, const RedisConfig* seconds, const base::Clock& clock,
+    std::function<void(std::string_view secret)> on_secret) {
+  redis::RedisSettings settings = SettingsOf(config);
+  settings.on_secret = std::move(on_secret);
   return std::make_unique<redis::RedisStore>(
-      SettingsOf(config), clock,
+      std::move(settings), clock,
       [log = std::make_shared<EventLog>()](bool good, const std::string& text) {
         log->Write(good, text);
       },

@@ -25,11 +25,12 @@ tl::unexpected<Error> WithRemedy(const Error& error) {
 }  // namespace
 
 Server::Server(net::EventLoop& control, service::LimiterService& service,
-               envoy::RateLimitService* rate_limits, telemetry::Registry& registry,
-               const frontend::http::Readiness& readiness, const frontend::grpc::Health& health,
-               const base::Clock& clock)
+               const signing::Keyring& keys, envoy::RateLimitService* rate_limits,
+               telemetry::Registry& registry, const frontend::http::Readiness& readiness,
+               const frontend::grpc::Health& health, const base::Clock& clock)
     : control_(control),
       service_(service),
+      keys_(keys),
       rate_limits_(rate_limits),
       registry_(registry),
       readiness_(readiness),
@@ -69,6 +70,7 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
                                                        const ListenerCredentials& credentials) {
   frontend::http::DoorSettings settings;
   settings.role = listener.role;
+  settings.keys = &keys_;
   settings.memory = listener.role == Role::kCheck ? memory_ : nullptr;
   settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
   settings.metrics_path = listener.metrics_path;
@@ -87,6 +89,7 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
 frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerCredentials& credentials) const {
   frontend::grpc::DoorSettings settings;
   settings.token = credentials.token.get();
+  settings.keys = &keys_;
   settings.health_service = "ratelimit";
   settings.max_age = max_grpc_age_;
   settings.max_age_grace = max_grpc_age_grace_;
@@ -99,6 +102,7 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
   if (listener.protocol == Protocol::kResp) {
     frontend::resp::DoorSettings settings;
     settings.password = credentials.token.get();
+    settings.keys = &keys_;
     settings.version = kVersion;
     settings.clients_have_certificates = listener.tls && !listener.tls->client_ca.empty();
     worker.resp_doors.push_back(std::make_unique<frontend::resp::Door>(

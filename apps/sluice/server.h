@@ -27,6 +27,7 @@
 #include "net/event_loop.h"
 #include "net/listener.h"
 #include "service/limiter_service.h"
+#include "signing/keyring.h"
 #include "telemetry/registry.h"
 
 namespace sluice::app {
@@ -37,7 +38,7 @@ namespace sluice::app {
 class Server {
  public:
   // All of these outlive it. `rate_limits`: Envoy's service, nullptr where there is none.
-  Server(net::EventLoop& control, service::LimiterService& service,
+  Server(net::EventLoop& control, service::LimiterService& service, const signing::Keyring& keys,
          envoy::RateLimitService* rate_limits, telemetry::Registry& registry,
          const frontend::http::Readiness& readiness, const frontend::grpc::Health& health,
          const base::Clock& clock);
@@ -121,6 +122,7 @@ class Server {
 
   net::EventLoop& control_;
   service::LimiterService& service_;
+  const signing::Keyring& keys_;
   envoy::RateLimitService* const rate_limits_;
   telemetry::Registry& registry_;
   const frontend::http::Readiness& readiness_;

@@ -51,7 +51,7 @@ void WholeKeys::End() {
 
 std::string_view KindName(std::uint8_t kind) {
   if (kind == store::kMarkKind) {
-    return "settled charge";
+    return "settled charge or reset";
   }
   return kind == store::kBanKind ? "ban" : core::NameOf(static_cast<core::Algorithm>(kind - 1));
 }

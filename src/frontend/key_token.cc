@@ -1,21 +1,17 @@
 #include "frontend/key_token.h"
 
-#include <cstring>
+#include <utility>
 
+#include "core/quota.h"
 #include "rules/rule.h"
-#include "wire/base64url.h"
 
 namespace sluice::frontend {
 
 namespace {
 
-// The first byte says what it is, and by which version of this file.
-constexpr char kHoldMark = 'h';
-constexpr char kReceiptMark = 'r';
-constexpr char kReservationMark = 's';
-
-char MarkOf(ChargeKind kind) {
-  return kind == ChargeKind::kReceipt ? kReceiptMark : kReservationMark;
+signing::TokenKind KindOf(ChargeKind kind) {
+  return kind == ChargeKind::kReceipt ? signing::TokenKind::kReceipt
+                                      : signing::TokenKind::kReservation;
 }
 
 void PutNumber(std::uint64_t number, std::size_t bytes, std::string& out) {
@@ -38,7 +34,8 @@ void PutKey(std::span<const core::KeyPart> parts, std::string& out) {
   }
 }
 
-// Reads what was put. After the first thing that is not there, everything is empty.
+// Reads what was put, by this or another version of Sluice. After the first thing that is not
+// there, everything is empty.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -96,13 +93,9 @@ class Reader {
   bool good_ = true;
 };
 
-// The bytes behind the mark; nullopt if `text` has none or another.
-std::optional<std::string> BytesOf(char mark, std::string_view text) {
-  std::string bytes;
-  if (!wire::AppendFromBase64Url(bytes, text) || bytes.empty() || bytes.front() != mark) {
-    return std::nullopt;
-  }
-  return bytes;
+signing::Opened Open(const signing::Keyring* keys, signing::TokenKind kind, std::string_view text,
+                     std::string& bytes) {
+  return keys == nullptr ? signing::Opened::kForeign : keys->Open(kind, text, bytes);
 }
 
 }  // namespace
@@ -116,70 +109,76 @@ std::vector<core::KeyPart> TokenKey::Views() const {
   return views;
 }
 
-void AppendHoldToken(store::HoldId hold, std::span<const core::KeyPart> parts, std::string& out) {
+void AppendHoldToken(const signing::Keyring& keys, const service::RuleDecision& item,
+                     std::string& out) {
   std::string bytes;
-  bytes += kHoldMark;
-  PutNumber(hold, 8, bytes);
-  PutKey(parts, bytes);
-  wire::AppendBase64Url(out, bytes);
+  PutText(item.rule->id, bytes);
+  PutKey(item.parts, bytes);
+  PutNumber(item.hold, 8, bytes);
+  PutNumber(item.receipt.store_id, 8, bytes);
+  keys.Seal(signing::TokenKind::kHold, bytes, out);
 }
 
-bool AppendChargeToken(ChargeKind kind, const service::Verdict& verdict, std::string& out) {
+bool AppendChargeToken(const signing::Keyring& keys, ChargeKind kind,
+                       const service::Verdict& verdict, std::string& out) {
   std::string bytes;
-  bytes += MarkOf(kind);
   for (const service::RuleDecision& item : verdict.decisions) {
     if (item.receipt.nonce == 0) {
       continue;
     }
     PutText(item.rule->id, bytes);
     PutKey(item.parts, bytes);
+    PutNumber(item.receipt.store_id, 8, bytes);
     PutNumber(static_cast<std::uint64_t>(item.receipt.charged_at_ns), 8, bytes);
     PutNumber(item.receipt.nonce, 8, bytes);
     PutNumber(static_cast<std::uint64_t>(item.cost.units), 8, bytes);
     PutNumber(static_cast<std::uint64_t>(item.quota.limit), 8, bytes);
     PutNumber(static_cast<std::uint64_t>(item.quota.rate), 8, bytes);
+    PutNumber(core::ShapeDigest(item.quota), 8, bytes);
   }
-  if (bytes.size() == 1) {
+  if (bytes.empty()) {
     return false;
   }
-  wire::AppendBase64Url(out, bytes);
+  keys.Seal(KindOf(kind), bytes, out);
   return true;
 }
 
-std::optional<HoldToken> ReadHoldToken(std::string_view text) {
-  const auto bytes = BytesOf(kHoldMark, text);
-  if (!bytes) {
-    return std::nullopt;
+signing::Opened ReadHoldToken(const signing::Keyring* keys, std::string_view text,
+                              HoldToken& token) {
+  std::string bytes;
+  const signing::Opened opened = Open(keys, signing::TokenKind::kHold, text, bytes);
+  if (opened != signing::Opened::kGood) {
+    return opened;
   }
-  Reader reader(std::string_view(*bytes).substr(1));
-  HoldToken token;
-  token.hold = reader.Number(8);
+  Reader reader(bytes);
+  token.rule = reader.Text();
   token.key = reader.Key();
-  return reader.whole() && token.hold != 0 ? std::optional(std::move(token)) : std::nullopt;
+  token.hold = reader.Number(8);
+  token.store_id = reader.Number(8);
+  return reader.whole() && token.hold != 0 ? opened : signing::Opened::kForged;
 }
 
-std::optional<std::vector<ChargeToken>> ReadChargeToken(ChargeKind kind, std::string_view text) {
-  const auto bytes = BytesOf(MarkOf(kind), text);
-  if (!bytes) {
-    return std::nullopt;
+signing::Opened ReadChargeToken(const signing::Keyring* keys, ChargeKind kind,
+                                std::string_view text, std::vector<ChargeToken>& charges) {
+  std::string bytes;
+  const signing::Opened opened = Open(keys, KindOf(kind), text, bytes);
+  if (opened != signing::Opened::kGood) {
+    return opened;
   }
-  Reader reader(std::string_view(*bytes).substr(1));
-  std::vector<ChargeToken> charges;
-  while (reader.good() && !reader.whole()) {
-    if (charges.size() == store::kMaxChecksPerCall) {
-      return std::nullopt;
-    }
-    ChargeToken charge;
+  Reader reader(bytes);
+  while (reader.good() && !reader.whole() && charges.size() < store::kMaxChecksPerCall) {
+    ChargeToken& charge = charges.emplace_back();
     charge.rule = reader.Text();
     charge.key = reader.Key();
+    charge.receipt.store_id = reader.Number(8);
     charge.receipt.charged_at_ns = static_cast<std::int64_t>(reader.Number(8));
     charge.receipt.nonce = reader.Number(8);
     charge.units = reader.Count();
     charge.limit = reader.Count();
     charge.rate = reader.Count();
-    charges.push_back(std::move(charge));
+    charge.shape = reader.Number(8);
   }
-  return reader.whole() && !charges.empty() ? std::optional(std::move(charges)) : std::nullopt;
+  return reader.whole() && !charges.empty() ? opened : signing::Opened::kForged;
 }
 
 }  // namespace sluice::frontend

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,12 +10,13 @@
 
 #include "core/key.h"
 #include "service/verdict.h"
+#include "signing/keyring.h"
 #include "store/key_store.h"
 
 // What an answer gives its caller to hand in later: a hold, or the charges of a request. A store
 // finds a key by its rule and attributes, so these travel along, as text that is opaque to the
-// caller and needs no memory here. What a token says is no secret and no proof: the store
-// knows its holds, and what a receipt's number must be.
+// caller and needs no memory here. Everything in it is sealed (signing/keyring.h): what is handed
+// in is what was given out, or is refused. `keys` is nullptr where nothing is given out.
 namespace sluice::frontend {
 
 // One key, owning its texts.
@@ -33,8 +33,10 @@ struct TokenKey {
 };
 
 struct HoldToken {
-  store::HoldId hold = 0;
+  std::string rule;
   TokenKey key;
+  store::HoldId hold = 0;
+  store::StoreId store_id = 0;  // Which granted it.
 };
 
 // What one rule charged for a request.
@@ -43,21 +45,27 @@ struct ChargeToken {
   TokenKey key;
   store::Receipt receipt;
   Units units = 0;
-  Units limit = 0;  // The numbers that it was judged by: a plan's or an override's.
+  // What it was judged by: a plan's or an override's numbers, and the quota's shape.
+  Units limit = 0;
   Units rate = 0;
+  std::uint64_t shape = 0;
 };
 
 // What a list of charges may be handed in for.
 enum class ChargeKind : std::uint8_t { kReceipt, kReservation };
 
-// Appends text of letters, digits, '-' and '_'.
-void AppendHoldToken(store::HoldId hold, std::span<const core::KeyPart> parts, std::string& out);
+// Appends text of letters, digits, '-' and '_'. `item` has a hold.
+void AppendHoldToken(const signing::Keyring& keys, const service::RuleDecision& item,
+                     std::string& out);
 // Of the charges of `verdict` that have a receipt. False, with nothing appended, if none has.
-bool AppendChargeToken(ChargeKind kind, const service::Verdict& verdict, std::string& out);
+bool AppendChargeToken(const signing::Keyring& keys, ChargeKind kind,
+                       const service::Verdict& verdict, std::string& out);
 
-// nullopt: no such token. Any bytes may be given.
-[[nodiscard]] std::optional<HoldToken> ReadHoldToken(std::string_view text);
-[[nodiscard]] std::optional<std::vector<ChargeToken>> ReadChargeToken(ChargeKind kind,
-                                                                      std::string_view text);
+// Any bytes may be given. What is read is to be used only if this is kGood.
+[[nodiscard]] signing::Opened ReadHoldToken(const signing::Keyring* keys, std::string_view text,
+                                            HoldToken& token);
+[[nodiscard]] signing::Opened ReadChargeToken(const signing::Keyring* keys, ChargeKind kind,
+                                              std::string_view text,
+                                              std::vector<ChargeToken>& charges);
 
 }  // namespace sluice::frontend

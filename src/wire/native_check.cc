@@ -50,7 +50,7 @@ bool NativeCheckRequest::Read(std::string_view bytes) {
   attributes.clear();
   cost.reset();
   rule = {};
-  peek = false;
+  peek = receipt = reserve = false;
   bool sound = true;
   const auto text = [&sound](const protozero::data_view& view) {
     sound = sound && base::IsUtf8(View(view));
@@ -81,6 +81,10 @@ bool NativeCheckRequest::Read(std::string_view bytes) {
         rule = text(message.get_view());
       } else if (message.tag() == 4 && is_varint) {
         peek = message.get_uint64() != 0;  // get_bool() reads beyond an end that is too early.
+      } else if (message.tag() == 5 && is_varint) {
+        receipt = message.get_uint64() != 0;
+      } else if (message.tag() == 6 && is_varint) {
+        reserve = message.get_uint64() != 0;
       } else {
         message.skip();
       }
@@ -111,6 +115,17 @@ void NativeCheckResponse::AppendMessage(std::string& out) const {
     if (decision.shadow) {
       item.add_bool(8, true);
     }
+  }
+  for (const NativeHold& hold : holds) {
+    protozero::pbf_writer item(message, 11);
+    item.add_string(1, hold.rule.data(), hold.rule.size());
+    item.add_string(2, hold.id.data(), hold.id.size());
+  }
+  if (!receipt.empty()) {
+    message.add_string(12, receipt.data(), receipt.size());
+  }
+  if (!reservation.empty()) {
+    message.add_string(13, reservation.data(), reservation.size());
   }
 }
 

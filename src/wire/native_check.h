@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-// Messages of sluice.v1.RateLimit/Check: proto/sluice/v1/ratelimit.proto.
+// Messages of sluice.v1.RateLimit/Check: proto/sluice/v1/ratelimit.proto. Those of its other calls
+// are in native_redemption.h.
 namespace sluice::wire {
 
 // Texts are views of what it was read from.
@@ -16,6 +17,8 @@ struct NativeCheckRequest {
   std::optional<std::int64_t> cost;
   std::string_view rule;
   bool peek = false;
+  bool receipt = false;
+  bool reserve = false;
 
   // False: the bytes are no such message. Never throws.
   [[nodiscard]] bool Read(std::string_view bytes);
@@ -33,11 +36,19 @@ struct NativeDecision {
   std::int64_t reset_after_ns = 0;
 };
 
+struct NativeHold {
+  std::string_view rule;
+  std::string_view id;
+};
+
 struct NativeCheckResponse {
   bool allowed = false;
   std::int64_t wait_ns = 0;
   int governing = -1;  // Which decision's numbers are the response's own.
   std::vector<NativeDecision> decisions;
+  std::vector<NativeHold> holds;
+  std::string_view receipt;
+  std::string_view reservation;
 
   void AppendMessage(std::string& out) const;
 };

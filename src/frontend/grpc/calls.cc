@@ -12,11 +12,15 @@ struct Row {
   Method method;
 };
 
-constexpr std::array<Row, 4> kRows{{
+constexpr std::array<Row, 8> kRows{{
     {"/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit", Method::kShouldRateLimit},
     {"/grpc.health.v1.Health/Check", Method::kHealthCheck},
     {"/grpc.health.v1.Health/Watch", Method::kHealthWatch},
     {"/sluice.v1.RateLimit/Check", Method::kCheck},
+    {"/sluice.v1.RateLimit/Release", Method::kRelease},
+    {"/sluice.v1.RateLimit/Renew", Method::kRenew},
+    {"/sluice.v1.RateLimit/Settle", Method::kSettle},
+    {"/sluice.v1.RateLimit/Refund", Method::kRefund},
 }};
 
 }  // namespace

@@ -12,6 +12,10 @@ enum class Method : std::uint8_t {
   kHealthCheck,
   kHealthWatch,
   kCheck,
+  kRelease,
+  kRenew,
+  kSettle,
+  kRefund,
 };
 
 // By a call's path; kUnknown where no service has it.

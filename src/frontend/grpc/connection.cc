@@ -82,6 +82,10 @@ void Connection::AskBatch() {
     door_.service_.Decide(check_batch_);
     check_batch_.clear();
   }
+  for (RedemptionExchange* const redemption : redemption_batch_) {
+    redemption->Redeem();
+  }
+  redemption_batch_.clear();
 }
 
 void Connection::AnswerReady() {

@@ -145,7 +145,7 @@ void Connection::Run(Call& call) {
 Status Connection::Ask(Call& call, std::string_view message) {
   if (call.method == Method::kCheck) {
     CheckExchange& exchange = door_.checks_.Take();
-    const Status status = exchange.Begin(*this, message);
+    const Status status = exchange.Begin(*this, door_.settings_.keys, message);
     if (status.code != GrpcCode::kOk) {
       exchange.Return();
       return status;
@@ -153,6 +153,19 @@ Status Connection::Ask(Call& call, std::string_view message) {
     exchange.deadline = call.deadline;
     call.exchange = &exchange;
     check_batch_.push_back(&exchange);
+    return {};
+  }
+  if (call.method != Method::kShouldRateLimit) {
+    RedemptionExchange& exchange = door_.redemptions_.Take();
+    const Status status =
+        exchange.Begin(*this, door_.service_, door_.settings_.keys, call.method, message);
+    if (status.code != GrpcCode::kOk) {
+      exchange.Return();
+      return status;
+    }
+    exchange.deadline = call.deadline;
+    call.exchange = &exchange;
+    redemption_batch_.push_back(&exchange);
     return {};
   }
   RateLimitExchange& exchange = door_.rate_limit_calls_.Take();

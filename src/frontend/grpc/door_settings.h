@@ -9,15 +9,21 @@
 
 #include "frontend/access_token.h"
 
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
 namespace sluice::frontend::grpc {
 
 // The bounds of one listener. Each stands between a client that means ill, or is only slow, and
 // the memory and file descriptors of all others.
 struct DoorSettings {
   const AccessToken* token =
-      nullptr;                   // That `authorization: Bearer` must bring. None: all may ask.
-  std::string health_service{};  // The name under which health is asked for, beside "".
-  std::uint32_t streams = 1000;  // Calls of one connection under way.
+      nullptr;  // That `authorization: Bearer` must bring. None: all may ask.
+  // By which holds, receipts and reservations are sealed. None: none are given out or taken.
+  const signing::Keyring* keys = nullptr;
+  std::string health_service{};            // The name under which health is asked for, beside "".
+  std::uint32_t streams = 1000;            // Calls of one connection under way.
   std::size_t header_bytes = 16 * 1024;    // Of one call.
   std::size_t message_bytes = 64 * 1024;   // Of one request, as it is after decompression.
   std::size_t output_bytes = 1024 * 1024;  // Answers of one connection not written yet.

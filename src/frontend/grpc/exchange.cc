@@ -1,11 +1,13 @@
 #include "frontend/grpc/exchange.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "sluice/reason.h"
 
 #include "frontend/grpc/connection.h"
+#include "frontend/key_token.h"
 #include "wire/scalar_object.h"
 
 namespace sluice::frontend::grpc {
@@ -68,7 +70,9 @@ Status RateLimitExchange::Render(std::string& message) {
   return {compatible_ ? GrpcCode::kUnknown : GrpcCode::kUnavailable, failure_text};
 }
 
-Status CheckExchange::Begin(Connection& connection, std::string_view bytes) {
+Status CheckExchange::Begin(Connection& connection, const signing::Keyring* keys,
+                            std::string_view bytes) {
+  keys_ = keys;
   if (!request_.Read(Keep(connection, bytes))) {
     return {GrpcCode::kInternal, "the message is not a CheckRequest"};
   }
@@ -96,6 +100,7 @@ Status CheckExchange::Begin(Connection& connection, std::string_view bytes) {
   cost = Cost{units};
   only_rule = request_.rule;
   peek = request_.peek;
+  want_receipts = request_.receipt || request_.reserve;
   response_.clear();
   error_.clear();
   return {};
@@ -111,6 +116,25 @@ void CheckExchange::OnVerdict() noexcept {
     for (const service::RuleDecision& decision : verdict.decisions) {
       response.decisions.push_back(DecisionOf(decision));
     }
+    std::deque<std::string> ids;  // That `response` views.
+    std::string receipt;
+    std::string reservation;
+    if (keys_ != nullptr) {
+      for (const service::RuleDecision& decision : verdict.decisions) {
+        if (decision.hold != 0) {
+          AppendHoldToken(*keys_, decision, ids.emplace_back());
+          response.holds.push_back({.rule = decision.rule->id, .id = ids.back()});
+        }
+      }
+      if (request_.receipt) {
+        (void)AppendChargeToken(*keys_, ChargeKind::kReceipt, verdict, receipt);
+      }
+      if (request_.reserve) {
+        (void)AppendChargeToken(*keys_, ChargeKind::kReservation, verdict, reservation);
+      }
+    }
+    response.receipt = receipt;
+    response.reservation = reservation;
     response.AppendMessage(response_);
   }
   BecomeReady();

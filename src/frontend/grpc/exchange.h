@@ -14,6 +14,10 @@
 #include "wire/native_check.h"
 #include "wire/rls_request.h"
 
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
 namespace sluice::frontend::grpc {
 
 class Connection;
@@ -91,8 +95,9 @@ class CheckExchange final : public Exchange, public service::DecideCall {
  public:
   explicit CheckExchange(Pool<CheckExchange>& pool) : pool_(pool) {}
 
-  // What is wrong with the request; kOk: it may be asked.
-  [[nodiscard]] Status Begin(Connection& connection, std::string_view bytes);
+  // What is wrong with the request; kOk: it may be asked. `keys` seal what the response gives out.
+  [[nodiscard]] Status Begin(Connection& connection, const signing::Keyring* keys,
+                             std::string_view bytes);
 
   void OnVerdict() noexcept override;
   [[nodiscard]] Status Render(std::string& message) override;
@@ -100,6 +105,7 @@ class CheckExchange final : public Exchange, public service::DecideCall {
 
  private:
   Pool<CheckExchange>& pool_;
+  const signing::Keyring* keys_ = nullptr;
   wire::NativeCheckRequest request_;
   std::vector<Attribute> attributes_;
   std::string response_;  // Made while the verdict's views are good.

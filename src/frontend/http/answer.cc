@@ -68,17 +68,17 @@ void AddLimit(TextAppender& out, const service::RuleDecision& item, const KeyTex
 
 // With the key that the hold is of: see key_token.h. Wherever a rule may grant holds the list is
 // there, so that a client need not tell "none" from "no such rule".
-void AddHolds(TextAppender& out, const service::Verdict& verdict) {
+void AddHolds(TextAppender& out, const service::Verdict& verdict, const signing::Keyring* keys) {
   if (!service::MayHold(verdict)) {
     return;
   }
   std::string_view before = ", \"holds\": [";
   for (const service::RuleDecision& item : verdict.decisions) {
-    if (item.hold == 0) {
+    if (item.hold == 0 || keys == nullptr) {
       continue;
     }
     std::string token;
-    AppendHoldToken(item.hold, item.parts, token);
+    AppendHoldToken(*keys, item, token);
     out.Add(before).Add("{\"name\": \"").Add(item.rule->id).Add("\", \"id\": \"");
     out.Add(std::string_view(token)).Add("\"}");
     before = ", ";
@@ -86,9 +86,10 @@ void AddHolds(TextAppender& out, const service::Verdict& verdict) {
   out.Add(before == ", " ? "]" : ", \"holds\": []");
 }
 
-void AddCharges(TextAppender& out, ChargeKind kind, const service::Verdict& verdict) {
+void AddCharges(TextAppender& out, ChargeKind kind, const service::Verdict& verdict,
+                const signing::Keyring* keys) {
   std::string token;
-  if (AppendChargeToken(kind, verdict, token)) {
+  if (keys != nullptr && AppendChargeToken(*keys, kind, verdict, token)) {
     out.Add(kind == ChargeKind::kReceipt ? std::string_view(", \"receipt\": \"")
                                          : std::string_view(", \"reservation\": \""));
     out.Add(std::string_view(token)).Add("\"");
@@ -144,12 +145,12 @@ void AppendAnswer(const service::Verdict& verdict, const AnswerOptions& options,
     }
   }
   out.Add(verdict.decisions.empty() ? ", \"limits\": []" : "]");
-  AddHolds(out, verdict);
+  AddHolds(out, verdict, options.keys);
   if (options.receipt) {
-    AddCharges(out, ChargeKind::kReceipt, verdict);
+    AddCharges(out, ChargeKind::kReceipt, verdict, options.keys);
   }
   if (options.reservation) {
-    AddCharges(out, ChargeKind::kReservation, verdict);
+    AddCharges(out, ChargeKind::kReservation, verdict, options.keys);
   }
   out.Add("}");
 }

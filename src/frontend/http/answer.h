@@ -4,6 +4,10 @@
 
 #include "service/verdict.h"
 
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
 // A verdict as JSON. Field names and meanings are a contract with every client:
 //
 //   {"allowed": true, "remaining": 87, "reset_at": 1714473660, "limits": [
@@ -20,10 +24,12 @@
 // reservation.
 namespace sluice::frontend::http {
 
+// `keys` seal what is given out to be handed in later. None: no holds, receipts or reservations.
 struct AnswerOptions {
   bool waited = false;       // The reply was held back for the verdict's whole wait.
   bool receipt = false;      // With the token that a refund must name.
   bool reservation = false;  // With the token that a settlement must name.
+  const signing::Keyring* keys = nullptr;
 };
 
 // The status of the reply to a check: 200, or what the reason that governs says; 400 where the

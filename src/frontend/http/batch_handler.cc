@@ -20,7 +20,7 @@ class Batch;
 // One check of a batch.
 class BatchItem final : public service::DecideCall {
  public:
-  explicit BatchItem(Batch& batch) : batch_(&batch) {}
+  BatchItem(Batch& batch, const signing::Keyring* keys) : batch_(&batch) { options_.keys = keys; }
 
   // False if the element asks nothing: then it is answered.
   bool Read(std::string_view element, wire::CheckJson& json);
@@ -44,7 +44,7 @@ class Batch final : public Errand {
       : service_(service), exchange_(exchange) {}
 
   void Add(std::string_view element, wire::CheckJson& json) {
-    items_.push_back(std::make_unique<BatchItem>(*this));
+    items_.push_back(std::make_unique<BatchItem>(*this, exchange_.keys()));
     if (items_.back()->Read(element, json)) {
       asked_.push_back(items_.back().get());
     }
@@ -104,7 +104,8 @@ bool BatchItem::Read(std::string_view element, wire::CheckJson& json) {
   cost = check.cost;
   peek = check.peek;
   want_receipts = check.receipt || check.reserve;
-  options_ = {.receipt = check.receipt, .reservation = check.reserve};
+  options_.receipt = check.receipt;
+  options_.reservation = check.reserve;
   return true;
 }
 

@@ -16,7 +16,8 @@ Door::Door(net::EventLoop& loop, service::LimiterService& service,
       clock_(clock),
       settings_(std::move(settings)),
       router_(settings_, service, readiness, registry),
-      pool_(loop, clock, settings_.longest_wait, settings_.limit_headers, settings_.log) {}
+      pool_(loop, clock, settings_.longest_wait, settings_.limit_headers, settings_.keys,
+            settings_.log) {}
 
 Door::~Door() {
   CloseAll();

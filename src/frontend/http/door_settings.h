@@ -15,6 +15,10 @@
 #include "frontend/http/proxy_settings.h"
 #include "wire/http1_parser.h"
 
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
 namespace sluice::frontend::http {
 
 struct AdminDesk;
@@ -41,6 +45,8 @@ struct DoorSettings {
   LimitDialects limit_headers{};
   LoopAnswers* answers = nullptr;  // Where answers are counted, if anywhere. Outlives the door.
   AnswerLog* log = nullptr;        // Where refusals of requests are told. Outlives the door.
+  // By which holds, receipts and reservations are sealed. None: none are given out or taken.
+  const signing::Keyring* keys = nullptr;
   AnswerMemory* memory = nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.
   wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
   std::size_t pipeline = 256;             // Requests of one connection without an answer yet.

@@ -172,6 +172,10 @@ net::EventLoop& Exchange::loop() const {
   return pool_.loop();
 }
 
+const signing::Keyring* Exchange::keys() const {
+  return pool_.keys();
+}
+
 Duration Exchange::Now() const {
   return pool_.clock().Read().boot;
 }
@@ -252,7 +256,9 @@ void Exchange::TakeVerdict() {
     AppendField("Cache-Control", "no-store", fields_);
   }
   content_type_ = "application/json";
-  AppendAnswer(verdict, {.waited = wait_, .receipt = receipt, .reservation = reserve}, body_);
+  AppendAnswer(verdict,
+               {.waited = wait_, .receipt = receipt, .reservation = reserve, .keys = pool_.keys()},
+               body_);
 }
 
 void Exchange::AppendRetryAfter() {

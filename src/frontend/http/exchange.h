@@ -19,6 +19,10 @@ namespace sluice::net {
 class EventLoop;
 }
 
+namespace sluice::signing {
+class Keyring;
+}
+
 namespace sluice::frontend::http {
 
 class Client;
@@ -81,6 +85,8 @@ class Exchange final : public service::DecideCall {
   // Of whoever is connected: Transport::peer_address().
   [[nodiscard]] std::string_view peer_address() const;
   [[nodiscard]] net::EventLoop& loop() const;
+  // By which tokens are sealed; nullptr: none are given out or taken.
+  [[nodiscard]] const signing::Keyring* keys() const;
   // Of a clock that does not step back.
   [[nodiscard]] Duration Now() const;
 

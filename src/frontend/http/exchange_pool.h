@@ -11,6 +11,10 @@
 #include "frontend/http/exchange.h"
 #include "frontend/http/limit_headers.h"
 
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
 namespace sluice::net {
 class EventLoop;
 }  // namespace sluice::net
@@ -24,11 +28,13 @@ class ExchangePool {
  public:
   // A shaped answer is held back for `longest_wait` at most.
   ExchangePool(net::EventLoop& loop, const base::Clock& clock, Duration longest_wait,
-               LimitDialects limit_dialects = {}, AnswerLog* log = nullptr)
+               LimitDialects limit_dialects = {}, const signing::Keyring* keys = nullptr,
+               AnswerLog* log = nullptr)
       : loop_(loop),
         clock_(clock),
         longest_wait_(longest_wait),
         limit_dialects_(limit_dialects),
+        keys_(keys),
         log_(log),
         random_(std::random_device{}()) {}
   ExchangePool(const ExchangePool&) = delete;
@@ -40,6 +46,8 @@ class ExchangePool {
   [[nodiscard]] LimitDialects limit_dialects() const { return limit_dialects_; }
   // Where refusals of requests are told; none.
   [[nodiscard]] AnswerLog* log() const { return log_; }
+  // nullptr: no tokens are given out or taken.
+  [[nodiscard]] const signing::Keyring* keys() const { return keys_; }
   // To spread retries, not to keep secrets.
   [[nodiscard]] std::uint64_t Random() { return random_(); }
 
@@ -64,6 +72,7 @@ class ExchangePool {
   const base::Clock& clock_;
   const Duration longest_wait_;
   const LimitDialects limit_dialects_;
+  const signing::Keyring* const keys_;
   AnswerLog* const log_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Exchange>> all_;

@@ -2,14 +2,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "frontend/hold_redemption.h"
 #include "frontend/http/problem.h"
-#include "frontend/key_token.h"
-#include "service/operator_call.h"
 #include "wire/json_cursor.h"
 #include "wire/json_writer.h"
 #include "wire/problem.h"
@@ -95,100 +93,46 @@ class HoldsReader {
   std::vector<NamedHold> holds_;
 };
 
-class Holds;
-
-class OneHold final : public service::HolderCall {
- public:
-  OneHold(Holds& holds, std::string_view name, HoldToken token)
-      : holds_(&holds), name_(name), token_(std::move(token)), views_(token_.key.Views()) {
-    rule = name_;
-    parts = views_;
-    hold = token_.hold;
-  }
-
-  void OnDone() noexcept override;
-
- private:
-  Holds* holds_;
-  std::string name_;
-  HoldToken token_;
-  std::vector<core::KeyPart> views_;
-};
-
-class Holds final : public Errand {
+class Holds final : public Errand, private HoldRedemption {
  public:
   Holds(service::LimiterService& service, bool renew, Exchange& exchange)
-      : service_(service), exchange_(exchange), renew_(renew) {}
+      : HoldRedemption(service, exchange.keys(), renew), exchange_(exchange) {}
 
-  void Add(std::string_view name, HoldToken token) {
-    calls_.push_back(std::make_unique<OneHold>(*this, name, std::move(token)));
-  }
+  using HoldRedemption::Add;
 
-  void Start() override {
-    open_ = calls_.size() + 1;
-    for (const auto& call : calls_) {
-      if (renew_) {
-        service_.Renew(*call);
-      } else {
-        service_.Release(*call);
-      }
-    }
-    CloseOne(store::StoreError::kNotFound);
-  }
+  void Start() override { Redeem(); }
 
-  void CloseOne(store::StoreError error) {
-    done_ += error == store::StoreError::kNone ? 1 : 0;
-    if (error != store::StoreError::kNone && error != store::StoreError::kNotFound) {
-      failure_ = error;
-    }
-    if (--open_ > 0) {
-      return;
-    }
+ private:
+  void OnRedeemed() noexcept override {
     Answer();
     exchange_.OnErrandDone();
   }
 
- private:
   void Answer() {
-    const bool lost = renew_ && done_ < calls_.size();
-    wire::Problem problem;
-    if (failure_ == store::StoreError::kUnsupported) {
-      problem = {
-          .status = 501, .detail = "the store in use does not support this", .code = "unsupported"};
-    } else if (failure_ != store::StoreError::kNone) {
-      problem = {.status = 503,
-                 .detail = "the store did not answer: try again",
-                 .code = "store_unavailable"};
-    } else if (lost) {
-      problem = {.status = 404,
-                 .detail = "the hold was released or has expired: check again",
-                 .code = "no_such_hold"};
-    }
+    const bool done_all = outcome() == Redeemed::kDone;
     std::string body;
     wire::JsonWriter json(body);
     json.BeginObject();
-    if (problem.status != 0) {
-      problem.title = wire::StatusPhrase(problem.status);
-      wire::AppendProblemMembers(json, problem);
+    int status = 200;
+    if (!done_all) {
+      const Problem problem =
+          ProblemOf(outcome(), {.status = 404,
+                                .title = {},
+                                .detail = "the hold was released or has expired: check again",
+                                .code = "no_such_hold"});
+      status = problem.status;
+      wire::AppendProblemMembers(json, {.title = wire::StatusPhrase(status),
+                                        .status = status,
+                                        .detail = problem.detail,
+                                        .code = problem.code});
     }
-    json.Name(renew_ ? "renewed" : "released").Number(static_cast<std::int64_t>(done_));
+    json.Name(renews() ? "renewed" : "released").Number(static_cast<std::int64_t>(done()));
     json.EndObject();
-    exchange_.AnswerText(problem.status == 0 ? 200 : problem.status,
-                         problem.status == 0 ? "application/json" : kProblemType, body);
+    exchange_.AnswerText(status, done_all ? "application/json" : kProblemType, body);
   }
 
-  service::LimiterService& service_;
   Exchange& exchange_;
-  const bool renew_;
-  std::vector<std::unique_ptr<OneHold>> calls_;
-  std::size_t open_ = 0;
-  std::size_t done_ = 0;
-  store::StoreError failure_ = store::StoreError::kNone;
 };
-
-void OneHold::OnDone() noexcept {
-  holds_->CloseOne(error);
-}
 
 void Refuse(std::string_view detail, std::string_view code, Exchange& exchange) {
   exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = code});
@@ -208,12 +152,10 @@ void HandleHolds(const wire::Http1Request& request, bool renew, service::Limiter
   }
   auto holds = std::make_unique<Holds>(service, renew, exchange);
   for (const NamedHold& named : reader.holds()) {
-    auto token = ReadHoldToken(named.id);
-    if (!token || named.name.empty()) {
+    if (!holds->Add(named.name, named.id)) {
       Refuse("`name` and `id` must come from the answer to a check", "invalid_hold", exchange);
       return;
     }
-    holds->Add(named.name, *std::move(token));
   }
   exchange.Send(std::move(holds));
 }

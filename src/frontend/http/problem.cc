@@ -15,6 +15,25 @@ Problem ProblemOf(const wire::JsonProblem& problem) {
           .place = &problem};
 }
 
+Problem ProblemOf(Redeemed outcome, const Problem& not_found) {
+  switch (outcome) {
+    case Redeemed::kUnsupported:
+      return {.status = 501,
+              .title = {},
+              .detail = "the store in use does not support this",
+              .code = "unsupported"};
+    case Redeemed::kUnavailable:
+      return {.status = 503,
+              .title = {},
+              .detail = "the store did not answer: try again",
+              .code = "store_unavailable"};
+    case Redeemed::kDone:
+    case Redeemed::kNotFound:
+      break;
+  }
+  return not_found;
+}
+
 void AppendProblem(const Problem& problem, std::string& out) {
   out += R"({"type": "about:blank", "title": )";
   wire::AppendJsonString(

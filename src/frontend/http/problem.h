@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/redeemed.h"
 #include "wire/scalar_object.h"
 
 // Problem details (RFC 9457): how every error of HTTP itself reads, as
@@ -21,6 +22,10 @@ struct Problem {
 
 // What is wrong with a body, and where in it. A view of `problem`.
 [[nodiscard]] Problem ProblemOf(const wire::JsonProblem& problem);
+
+// What there is to say where something that was handed in was not carried out; `not_found` where it
+// is none of ours or over. Not of kDone.
+[[nodiscard]] Problem ProblemOf(Redeemed outcome, const Problem& not_found);
 
 // Appends {"type": "about:blank", "title", "status", "detail", "code", "position": {"offset",
 // "line", "column"}}. Texts may hold anything a client sent: they are escaped.

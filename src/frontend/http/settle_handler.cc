@@ -1,14 +1,11 @@
 #include "frontend/http/settle_handler.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "frontend/charge_redemption.h"
 #include "frontend/http/problem.h"
-#include "frontend/key_token.h"
-#include "service/settle_call.h"
 #include "wire/check_json.h"
 #include "wire/json_writer.h"
 #include "wire/scalar_object.h"
@@ -23,10 +20,10 @@ void Refuse(std::string_view detail, std::string_view code, Exchange& exchange) 
   exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = code});
 }
 
-class Settlement final : public Errand, private service::SettleCall {
+class Settlement final : public Errand, private ChargeRedemption {
  public:
   Settlement(ChargeKind kind, service::LimiterService& service, Exchange& exchange)
-      : kind_(kind), service_(service), exchange_(exchange) {}
+      : ChargeRedemption(service, exchange.keys(), kind), exchange_(exchange) {}
 
   // False, answered, if the body is not what it should be.
   bool Read(std::string_view body) {
@@ -50,83 +47,45 @@ class Settlement final : public Errand, private service::SettleCall {
           return false;
         }
         if (member.name == "cost") {
-          has_cost = member.kind != wire::ScalarKind::kNull;
-          cost = amount->units;
+          has_cost = has_cost || member.kind != wire::ScalarKind::kNull;
+          CostsInAll(amount->units);
         } else if (member.kind != wire::ScalarKind::kNull) {
-          costs_.push_back({.name = member.name, .value = member.text});
+          has_cost = true;
+          CostsOf(member.name, member.text);
         }
       }
     }
-    if (!is_refund() && !has_cost && costs_.empty()) {
+    if (!is_refund() && !has_cost) {
       Refuse("`cost` is missing: the actual cost of the request", "invalid_body", exchange_);
       return false;
     }
-    auto read = ReadChargeToken(kind_, token);
-    if (!read) {
+    if (!ChargeRedemption::Read(token)) {
       Refuse(is_refund() ? "`receipt` must come from the answer to a check"
                          : "`reservation` must come from the answer to a check",
              is_refund() ? "invalid_receipt" : "invalid_reservation", exchange_);
       return false;
     }
-    tokens_ = *std::move(read);
     return true;
   }
 
-  void Start() override {
-    views_.reserve(tokens_.size());
-    for (const ChargeToken& token : tokens_) {
-      views_.push_back(token.key.Views());
-      charges_.push_back({.rule = token.rule,
-                          .parts = views_.back(),
-                          .receipt = token.receipt,
-                          .units = token.units,
-                          .limit = token.limit,
-                          .rate = token.rate});
-    }
-    charges = charges_;
-    costs = costs_;
-    if (is_refund()) {
-      service_.Refund(*this);
-    } else {
-      service_.Settle(*this);
-    }
-  }
+  void Start() override { Redeem(); }
 
  private:
-  [[nodiscard]] bool is_refund() const { return kind_ == ChargeKind::kReceipt; }
+  [[nodiscard]] bool is_refund() const { return kind() == ChargeKind::kReceipt; }
   [[nodiscard]] std::string_view NameOfToken() const {
     return is_refund() ? "receipt" : "reservation";
   }
 
-  void OnDone() noexcept override {
-    std::size_t found = 0;
-    std::optional<store::StoreError> failure;
-    for (const service::Charge& charge : charges_) {
-      found += charge.error == store::StoreError::kNone ? 1 : 0;
-      if (charge.error != store::StoreError::kNone &&
-          charge.error != store::StoreError::kNotFound) {
-        failure = charge.error;
-      }
-    }
-    if (failure == store::StoreError::kUnsupported) {
-      exchange_.AnswerProblem({.status = 501,
-                               .title = {},
-                               .detail = "the store in use does not support this",
-                               .code = "unsupported"});
-    } else if (failure) {
-      exchange_.AnswerProblem({.status = 503,
-                               .title = {},
-                               .detail = "the store did not answer: try again",
-                               .code = "store_unavailable"});
-    } else if (found == 0) {
-      exchange_.AnswerProblem({.status = 404,
-                               .title = {},
-                               .detail =
-                                   "unknown charge: it was made by another table, or its rules no "
-                                   "longer exist",
-                               .code = "no_such_charge"});
-    } else {
+  void OnRedeemed() noexcept override {
+    if (outcome() == Redeemed::kDone) {
       Answer();
+    } else {
+      exchange_.AnswerProblem(ProblemOf(
+          outcome(),
+          {.status = 404,
+           .title = {},
+           .detail = "unknown charge: the token was altered, or its rules no longer exist",
+           .code = "no_such_charge"}));
     }
     exchange_.OnErrandDone();
   }
@@ -136,7 +95,7 @@ class Settlement final : public Errand, private service::SettleCall {
     wire::JsonWriter json(body);
     json.BeginObject();
     json.Name(is_refund() ? "refunded" : "settled").BeginArray();
-    for (const service::Charge& charge : charges_) {
+    for (const service::Charge& charge : results()) {
       if (charge.error != store::StoreError::kNone) {
         continue;
       }
@@ -153,14 +112,8 @@ class Settlement final : public Errand, private service::SettleCall {
     exchange_.AnswerText(200, "application/json", body);
   }
 
-  const ChargeKind kind_;
-  service::LimiterService& service_;
   Exchange& exchange_;
   wire::ScalarObject object_{"", {}, {.value_bytes = kTokenBytes}};
-  std::vector<Attribute> costs_;
-  std::vector<ChargeToken> tokens_;
-  std::vector<std::vector<core::KeyPart>> views_;
-  std::vector<service::Charge> charges_;
 };
 
 void Handle(ChargeKind kind, const wire::Http1Request& request, service::LimiterService& service,

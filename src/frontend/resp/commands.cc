@@ -6,6 +6,7 @@
 #include "frontend/resp/connection.h"
 #include "frontend/resp/connection_commands.h"
 #include "frontend/resp/door.h"
+#include "frontend/resp/redemption_commands.h"
 #include "frontend/resp/rule_commands.h"
 #include "frontend/resp/server_commands.h"
 #include "frontend/resp/throttle_command.h"
@@ -31,7 +32,11 @@ constexpr std::array kCommands{
     Command{"sluice.reset", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
             "Resets the keys of a request.", RunReset},
     Command{"sluice.refund", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
-            "Gives units back to the keys of a request.", RunRefund},
+            "Gives units back to the keys of a request, or what a receipt names.", RunRefund},
+    Command{"sluice.release", -3, 0, Flag::kWrites, "generic", "Releases holds.", RunRelease},
+    Command{"sluice.renew", -3, 0, Flag::kWrites, "generic", "Extends holds.", RunRenew},
+    Command{"sluice.settle", -3, 0, Flag::kWrites, "generic",
+            "Charges the actual cost of a reservation.", RunSettle},
     Command{"echo", 2, 0, Flag::kNone, "connection", "Answers the message.", RunEcho},
     Command{"hello", -1, 0, Flag::kStranger, "connection",
             "Chooses the protocol; may authenticate and name the client.", RunHello},
@@ -97,6 +102,11 @@ void RunCommand(Args args, Connection& connection) {
   if (!Fits(*command, args.size())) {
     connection.Reply().Error(
         "ERR", "wrong number of arguments for '" + std::string(command->name) + "' command");
+    return;
+  }
+  // A receipt is its own permission.
+  if (command->run == RunRefund && IsRefundOfReceipt(args)) {
+    RunRefundOfReceipt(args, connection);
     return;
   }
   if (Has(command->flags, Flag::kOperator) && !MayOperate(connection)) {

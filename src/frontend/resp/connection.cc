@@ -136,6 +136,17 @@ void Connection::AskOperator(OperatorExchange& exchange, Operation operation) {
   }
 }
 
+RedemptionExchange& Connection::TakeRedemptionExchange() {
+  return door_.redemptions_.Take();
+}
+
+void Connection::AskRedemption(RedemptionExchange& exchange) {
+  AskBatch();  // What was asked before it must not see what it does.
+  exchange.Begin(*this, session_.version);
+  pipeline_.Push(exchange);
+  exchange.Redeem();
+}
+
 // Moves the answers that are ready, in order, to the output. True if that made room for more.
 bool Connection::RenderReady() {
   bool rendered = false;

@@ -11,6 +11,7 @@
 #include "frontend/conversation.h"
 #include "frontend/pipeline.h"
 #include "frontend/resp/exchange.h"
+#include "frontend/resp/redemption_exchange.h"
 #include "frontend/resp/session.h"
 #include "net/timer_wheel.h"
 #include "wire/resp_command_parser.h"
@@ -44,6 +45,8 @@ class Connection final : public Conversation {
   [[nodiscard]] OperatorExchange& TakeOperatorExchange();
   enum class Operation : std::uint8_t { kReset, kRefund };
   void AskOperator(OperatorExchange& exchange, Operation operation);
+  [[nodiscard]] RedemptionExchange& TakeRedemptionExchange();
+  void AskRedemption(RedemptionExchange& exchange);
   // Nothing is read after this command; its answer is the last.
   void CloseAfterwards() { last_taken_ = true; }
   // Forgets what the client said of itself, its login included.

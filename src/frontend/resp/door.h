@@ -10,6 +10,7 @@
 #include "frontend/resp/connection.h"
 #include "frontend/resp/door_settings.h"
 #include "frontend/resp/exchange.h"
+#include "frontend/resp/redemption_exchange.h"
 #include "net/transport.h"
 #include "service/limiter_service.h"
 
@@ -41,11 +42,13 @@ class Door {
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
   // Exchanges that a connection or a store holds.
   [[nodiscard]] std::size_t exchanges_in_use() const {
-    return texts_.in_use() + throttles_.in_use() + verdicts_.in_use() + operations_.in_use();
+    return texts_.in_use() + throttles_.in_use() + verdicts_.in_use() + operations_.in_use() +
+           redemptions_.in_use();
   }
 
   // For handlers.
   [[nodiscard]] const DoorSettings& settings() const { return settings_; }
+  [[nodiscard]] service::LimiterService& service() const { return service_; }
   [[nodiscard]] TokenCheck& password() { return password_; }
   [[nodiscard]] WallInstant WallNow() const { return clock_.Read().wall; }
 
@@ -62,6 +65,7 @@ class Door {
   Pool<ThrottleExchange> throttles_;
   Pool<VerdictExchange> verdicts_;
   Pool<OperatorExchange> operations_;
+  Pool<RedemptionExchange> redemptions_;
   ConnectionSet connections_;
 };
 

@@ -9,12 +9,18 @@
 #include "frontend/access_token.h"
 #include "wire/resp_command_parser.h"
 
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
 namespace sluice::frontend::resp {
 
 // The bounds of one listener. Each stands between a client that means ill, or is only slow,
 // and the memory and file descriptors of all others.
 struct DoorSettings {
-  const AccessToken* password = nullptr;   // That AUTH asks for; none. Outlives the door.
+  const AccessToken* password = nullptr;  // That AUTH asks for; none. Outlives the door.
+  // By which holds, receipts and reservations are sealed. None: none are given out or taken.
+  const signing::Keyring* keys = nullptr;
   bool clients_have_certificates = false;  // Of TLS, each one: nobody is unknown.
   std::string version{};                   // Of the program, for HELLO and INFO.
   wire::RespLimits command{};

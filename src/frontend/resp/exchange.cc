@@ -69,7 +69,9 @@ void VerdictExchange::OnVerdict() noexcept {
       if (verdict.now == WallInstant{}) {
         verdict.now = door_->WallNow();  // No store was asked.
       }
-      AppendVerdict(verdict, writer);
+      AppendVerdict(verdict,
+                    {.receipt = receipt, .reservation = reserve, .keys = door_->settings().keys},
+                    writer);
     } else {
       writer.Error("ERR", verdict.request_error);
     }

@@ -129,6 +129,9 @@ class VerdictExchange final : public Exchange, public service::DecideCall {
   void Return() noexcept override { pool_.Return(*this); }
 
   NamedRequest named;
+  // Whether the answer has a receipt, a reservation; then want_receipts is set.
+  bool receipt = false;
+  bool reserve = false;
 
  private:
   Pool<VerdictExchange>& pool_;

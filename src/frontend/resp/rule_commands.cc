@@ -20,8 +20,10 @@ namespace {
 struct Options {
   Cost cost;
   bool peek = false;
+  bool receipt = false;
+  bool reserve = false;
 };
-enum class Allow : std::uint8_t { kNothing, kCost, kCostAndPeek };
+enum class Allow : std::uint8_t { kNothing, kCost, kAll };
 
 // Takes the options off the end of `args`, which then are the rule and the attributes. An empty
 // text: they were read; else what is wrong.
@@ -34,8 +36,12 @@ std::string_view ReadOptions(Args& args, Allow allow, Options& options) {
   args = args.subspan(1, at - 1);
   bool has_cost = false;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    if (allow == Allow::kCostAndPeek && wire::EqualsIgnoreCase(given[i], "peek")) {
+    if (allow == Allow::kAll && wire::EqualsIgnoreCase(given[i], "peek")) {
       options.peek = true;
+    } else if (allow == Allow::kAll && wire::EqualsIgnoreCase(given[i], "receipt")) {
+      options.receipt = true;
+    } else if (allow == Allow::kAll && wire::EqualsIgnoreCase(given[i], "reserve")) {
+      options.reserve = true;
     } else if (allow != Allow::kNothing && !has_cost && i + 1 < given.size() &&
                wire::EqualsIgnoreCase(given[i], "cost")) {
       has_cost = true;
@@ -50,8 +56,9 @@ std::string_view ReadOptions(Args& args, Allow allow, Options& options) {
           return "attributes are written name=value, and there are no options";
         case Allow::kCost:
           return "attributes are written name=value; then COST n may follow";
-        case Allow::kCostAndPeek:
-          return "attributes are written name=value; then COST n and PEEK may follow";
+        case Allow::kAll:
+          return "attributes are written name=value; then COST n, PEEK, RECEIPT and RESERVE may "
+                 "follow";
       }
     }
   }
@@ -60,7 +67,7 @@ std::string_view ReadOptions(Args& args, Allow allow, Options& options) {
 
 void RunVerdict(Args args, Connection& connection, bool status) {
   Options options;
-  std::string_view fault = ReadOptions(args, status ? Allow::kCost : Allow::kCostAndPeek, options);
+  std::string_view fault = ReadOptions(args, status ? Allow::kCost : Allow::kAll, options);
   VerdictExchange& exchange = connection.TakeVerdictExchange();
   if (fault.empty()) {
     fault = exchange.named.Read(args);
@@ -72,6 +79,9 @@ void RunVerdict(Args args, Connection& connection, bool status) {
   }
   exchange.cost = options.cost;
   exchange.peek = options.peek || status;
+  exchange.receipt = options.receipt;
+  exchange.reserve = options.reserve;
+  exchange.want_receipts = options.receipt || options.reserve;
   exchange.absent_cost = status ? rules::AbsentCost::kIsTheCalls : rules::AbsentCost::kIsAnError;
   connection.AskVerdict(exchange);
 }

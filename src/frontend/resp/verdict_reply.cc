@@ -1,15 +1,16 @@
 #include "frontend/resp/verdict_reply.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "sluice/reason.h"
 
 #include "frontend/http/numbers.h"
+#include "frontend/key_token.h"
 #include "rules/rule.h"
 
 namespace sluice::frontend::resp {
@@ -71,28 +72,48 @@ void AppendLimit(const service::RuleDecision& item, WallInstant now, wire::RespW
   }
 }
 
-// Ids as text: some clients' numbers hold 53 bits.
-void AppendHolds(const service::Verdict& verdict, wire::RespWriter& writer) {
+void AppendHolds(const service::Verdict& verdict, const signing::Keyring* keys,
+                 wire::RespWriter& writer) {
+  const auto is_given = [keys](const service::RuleDecision& item) {
+    return item.hold != 0 && keys != nullptr;
+  };
   writer.Bulk("holds");
-  writer.Array(static_cast<std::size_t>(std::ranges::count_if(
-      verdict.decisions, [](const service::RuleDecision& item) { return item.hold != 0; })));
+  writer.Array(static_cast<std::size_t>(std::ranges::count_if(verdict.decisions, is_given)));
   for (const service::RuleDecision& item : verdict.decisions) {
-    if (item.hold == 0) {
+    if (!is_given(item)) {
       continue;
     }
+    std::string token;
+    AppendHoldToken(*keys, item, token);
     writer.Map(2);
     writer.Bulk("name");
     writer.Bulk(item.rule->id);
     writer.Bulk("id");
-    char digits[24];
-    char* const end = std::to_chars(digits, digits + sizeof digits, item.hold).ptr;
-    writer.Bulk({digits, static_cast<std::size_t>(end - digits)});
+    writer.Bulk(token);
+  }
+}
+
+// "" where it was not asked for, or nothing was charged.
+std::string TokenOf(bool asked, ChargeKind kind, const service::Verdict& verdict,
+                    const signing::Keyring* keys) {
+  std::string token;
+  if (asked && keys != nullptr) {
+    (void)AppendChargeToken(*keys, kind, verdict, token);
+  }
+  return token;
+}
+
+void NameToken(wire::RespWriter& writer, std::string_view name, std::string_view token) {
+  if (!token.empty()) {
+    writer.Bulk(name);
+    writer.Bulk(token);
   }
 }
 
 }  // namespace
 
-void AppendVerdict(const service::Verdict& verdict, wire::RespWriter& writer) {
+void AppendVerdict(const service::Verdict& verdict, const VerdictOptions& options,
+                   wire::RespWriter& writer) {
   const service::RuleDecision* governing = verdict.governing_decision();
   std::optional<std::int64_t> remaining;
   std::optional<std::int64_t> reset_at;
@@ -109,7 +130,11 @@ void AppendVerdict(const service::Verdict& verdict, wire::RespWriter& writer) {
   }
   const bool waits = verdict.allowed && verdict.wait.count() > 0;
   const bool may_hold = service::MayHold(verdict);
-  writer.Map(4U + (verdict.allowed ? 0U : 2U) + (waits ? 1U : 0U) + (may_hold ? 1U : 0U));
+  const std::string receipt = TokenOf(options.receipt, ChargeKind::kReceipt, verdict, options.keys);
+  const std::string reservation =
+      TokenOf(options.reservation, ChargeKind::kReservation, verdict, options.keys);
+  writer.Map(4U + (verdict.allowed ? 0U : 2U) + (waits ? 1U : 0U) + (may_hold ? 1U : 0U) +
+             (receipt.empty() ? 0U : 1U) + (reservation.empty() ? 0U : 1U));
   NameTruth(writer, "allowed", verdict.allowed);
   NameOrNull(writer, "remaining", remaining);
   NameOrNull(writer, "reset_at", reset_at);
@@ -125,8 +150,10 @@ void AppendVerdict(const service::Verdict& verdict, wire::RespWriter& writer) {
     AppendLimit(item, verdict.now, writer);
   }
   if (may_hold) {
-    AppendHolds(verdict, writer);
+    AppendHolds(verdict, options.keys, writer);
   }
+  NameToken(writer, "receipt", receipt);
+  NameToken(writer, "reservation", reservation);
 }
 
 }  // namespace sluice::frontend::resp

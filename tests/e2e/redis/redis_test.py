@@ -37,12 +37,12 @@ rules:
 class Node:
     """A daemon in a folder of its own."""
 
-    def __init__(self, sluice, root, store):
+    def __init__(self, sluice, root, store, rules=RULES):
         root.mkdir()
         (root / "sluice.yaml").write_text(
             "store: %s\ntable: {keys: 1000}\nloops: 2\nlisteners:\n"
             "  - {address: \"127.0.0.1:0\"}\n  - {address: \"127.0.0.1:0\", role: admin}\n%s"
-            % (store, RULES))
+            % (store, rules))
         self.root = root
         self.process, self.greeting = launch([sluice, "serve", "--config", "sluice.yaml"], root)
         found = dict(re.findall(r"^  (checks|admin)\s+http://(\S+)", self.greeting, re.M))

@@ -25,19 +25,16 @@ rules:
   - {id: jobs, match: {kind: job}, key_pattern: "user:{user_id}", algorithm: concurrency, limit: 5,
      hold_ttl: 50h}
 )");
-    DoorSettings settings;
-    settings.memory = &memory_;
-    door_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_, settings);
+    Remember(memory_);
   }
   void ConnectFrom(const std::string& address) {
     client_ = std::make_unique<net::FakeClient>(loop_, address);
     door_->Accept(client_->MakeTransport());
   }
   void Remember(AnswerMemory& memory) {
-    client_.reset();
     DoorSettings settings;
     settings.memory = &memory;
-    door_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_, settings);
+    OpenDoor(settings);
   }
   static std::string WithoutDate(std::string head) {
     const std::size_t at = head.find("\r\nDate: ");

@@ -123,6 +123,23 @@ rules:
                           R"({"name":"out","charged":500,"cost":80}]})");
 }
 
+// What was given out before a change of the shape is of keys that are no more.
+TEST_F(SettleTest, AReceiptOfAnotherShapeIsOfNoChargeHere) {
+  Load("rules: [{id: r, key_pattern: '{user_id}', algorithm: fixed_window, limit: 9, window: 1h}]");
+  const std::string receipt = Check(R"({"user_id": "a", "receipt": true})").Text("receipt");
+  for (const char* changed : {"algorithm: sliding_window_log, limit: 9, window: 1h",
+                              "algorithm: fixed_window, limit: 9, window: 2h",
+                              "algorithm: fixed_window, limit: 9, window: day"}) {
+    Load("rules: [{id: r, key_pattern: '{user_id}', " + std::string(changed) + "}]");
+    EXPECT_EQ(Check(R"({"user_id": "a"})").status, 200);
+    EXPECT_EQ(Post("refund", R"({"receipt": ")" + receipt + "\"}").Text("code"), "no_such_charge");
+    EXPECT_EQ(Left(), "8") << changed;
+  }
+  Load("rules: [{id: r, key_pattern: '{user_id}', algorithm: fixed_window, limit: 4, window: 1h}]");
+  EXPECT_EQ(Post("refund", R"({"receipt": ")" + receipt + "\"}").text,
+            R"({"refunded":[{"name":"r","units":1}]})");
+}
+
 TEST_F(SettleTest, RefusesWhatNoAnswerGave) {
   const Reply reserved = Reserve(5);
   const std::string token = reserved.Text("reservation");
@@ -133,9 +150,11 @@ TEST_F(SettleTest, RefusesWhatNoAnswerGave) {
   EXPECT_EQ(Post("settle", R"({"reservation": ")" + token + R"(", "cost": -1})").Text("code"),
             "invalid_cost");
   EXPECT_EQ(Post("refund", R"({"receipt": ")" + token + "\"}").Text("code"), "invalid_receipt");
-  std::string other = token;  // The last bytes are the numbers; those before them the proof.
+  std::string other = token;
   other[other.size() - 30] = other[other.size() - 30] == 'A' ? 'B' : 'A';
-  (void)Post("settle", R"({"reservation": ")" + other + R"(", "cost": 0})");
+  const Reply forged = Post("settle", R"({"reservation": ")" + other + R"(", "cost": 0})");
+  EXPECT_EQ(forged.status, 404);
+  EXPECT_EQ(forged.Text("code"), "no_such_charge");
   EXPECT_EQ(Left(), "4 995");
 }
 

@@ -13,6 +13,7 @@
 #include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
+#include "signing/keyring.h"
 #include "store/table.h"
 #include "support/manual_clock.h"
 
@@ -45,7 +46,13 @@ class TableDoorFixture : public testing::Test {
     ASSERT_TRUE(table.has_value());
     table_ = *std::move(table);
     service_ = std::make_unique<service::LimiterService>(*table_, metrics_);
-    door_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_, DoorSettings{});
+    keys_ = std::make_unique<signing::Keyring>(signing::Derive(table_->secret(), ""), clock_);
+    OpenDoor({});
+  }
+  void OpenDoor(DoorSettings settings) {
+    client_.reset();
+    settings.keys = keys_.get();
+    door_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_, settings);
   }
   void TearDown() override {
     client_.reset();
@@ -105,6 +112,7 @@ class TableDoorFixture : public testing::Test {
   std::unique_ptr<store::Table> table_;
   service::ServiceMetrics metrics_;
   std::unique_ptr<service::LimiterService> service_;
+  std::unique_ptr<signing::Keyring> keys_;
   telemetry::Registry registry_;
   Readiness readiness_;
   net::EventLoop loop_;

@@ -16,6 +16,7 @@
 #include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
+#include "signing/keyring.h"
 #include "store/table.h"
 #include "support/late_store.h"
 #include "support/manual_clock.h"
@@ -100,6 +101,8 @@ rules:
     service_ = std::make_unique<service::LimiterService>(*store, metrics_);
     service_->SetRules(std::move(set));
     settings.version = "1.2.3";
+    keys_ = std::make_unique<signing::Keyring>(signing::Derive(table_->secret(), ""), clock_);
+    settings.keys = keys_.get();
     door_ = std::make_unique<Door>(loop_, *service_, clock_, last_client_, std::move(settings));
   }
 
@@ -167,6 +170,7 @@ rules:
   std::unique_ptr<store::Table> table_;
   std::unique_ptr<support::LateStore> late_;
   std::unique_ptr<service::LimiterService> service_;
+  std::unique_ptr<signing::Keyring> keys_;
   std::unique_ptr<Door> door_;
 };
 

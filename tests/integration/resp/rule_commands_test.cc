@@ -81,12 +81,6 @@ TEST_F(RuleCommandsTest, ResetAndRefundSayHowManyKeysTheyTouched) {
               StartsWith("ERR the counters of a concurrency rule are holds"));
 }
 
-TEST_F(RuleCommandsTest, AHoldIsNamedWithItsRule) {
-  const std::string answer = Ask("SLUICE.CHECK jobs job=1");
-  EXPECT_THAT(answer, testing::MatchesRegex(
-                          "\\[allowed 1 remaining 1 .* holds \\[\\[name jobs id [0-9]+\\]\\]\\]"));
-}
-
 TEST_F(RuleCommandsTest, OnlyWhoMayLiftsLimits) {
   const auto stranger = Connect("192.0.2.9");
   EXPECT_THAT(DoorFixture::Ask(*stranger, "SLUICE.CHECK api user_id=u"), StartsWith("[allowed 1"));

@@ -5,11 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include "core/quota.h"
+#include "support/manual_clock.h"
 #include "unit/frontend/http/verdicts.h"
 #include "wire/base64url.h"
 
 namespace sluice::frontend {
 namespace {
+
+using signing::Opened;
 
 const std::vector<core::KeyPart>& Parts() {
   static const std::vector<core::KeyPart> parts{
@@ -29,63 +33,95 @@ void ExpectParts(const TokenKey& key) {
   }
 }
 
-TEST(KeyTokenTest, AHoldComesBackAsItWas) {
-  std::string text;
-  AppendHoldToken(18'446'744'073'709'551'615U, Parts(), text);
-  const auto token = ReadHoldToken(text);
-  ASSERT_TRUE(token.has_value());
-  EXPECT_EQ(token->hold, 18'446'744'073'709'551'615U);
-  ExpectParts(token->key);
+class KeyTokenTest : public testing::Test {
+ protected:
+  std::string HoldText() {
+    service::RuleDecision& made =
+        verdicts_.Add("jobs", http::InFlight(2, std::chrono::seconds(30)), {.allowed = true});
+    made.parts = Parts();
+    made.hold = 18'446'744'073'709'551'615U;
+    made.receipt.store_id = 77;
+    std::string text;
+    AppendHoldToken(keys_, made, text);
+    return text;
+  }
+
+  support::ManualClock clock_;
+  const signing::Keyring keys_{signing::Derive("node", ""), clock_};
+  http::Verdicts verdicts_;
+};
+
+TEST_F(KeyTokenTest, AHoldComesBackAsItWas) {
+  HoldToken token;
+  ASSERT_EQ(ReadHoldToken(&keys_, HoldText(), token), Opened::kGood);
+  EXPECT_EQ(token.rule, "jobs");
+  EXPECT_EQ(token.hold, 18'446'744'073'709'551'615U);
+  EXPECT_EQ(token.store_id, 77U);
+  ExpectParts(token.key);
 }
 
-TEST(KeyTokenTest, ChargesComeBackAsTheyWere) {
-  http::Verdicts v;
-  v.Add("free", http::Window(1, std::chrono::seconds(1)), {.allowed = true});
+TEST_F(KeyTokenTest, ChargesComeBackAsTheyWere) {
+  verdicts_.Add("free", http::Window(1, std::chrono::seconds(1)), {.allowed = true});
   service::RuleDecision& made =
-      v.Add("api", http::Bucket(100, std::chrono::minutes(1), 150), {.allowed = true});
+      verdicts_.Add("api", http::Bucket(100, std::chrono::minutes(1), 150), {.allowed = true});
   made.parts = Parts();
   made.cost = {.units = 7};
-  made.receipt = {.charged_at_ns = 1'234'567'890'123'456'789, .nonce = 42};
+  made.receipt = {.charged_at_ns = 1'234'567'890'123'456'789, .nonce = 42, .store_id = 88};
   std::string text;
-  ASSERT_TRUE(AppendChargeToken(ChargeKind::kReservation, v.verdict, text));
-  EXPECT_FALSE(ReadChargeToken(ChargeKind::kReceipt, text).has_value());
-  const auto charges = ReadChargeToken(ChargeKind::kReservation, text);
-  ASSERT_TRUE(charges.has_value());
-  ASSERT_EQ(charges->size(), 1U);
-  const ChargeToken& charge = charges->front();
+  ASSERT_TRUE(AppendChargeToken(keys_, ChargeKind::kReservation, verdicts_.verdict, text));
+  std::vector<ChargeToken> charges;
+  EXPECT_EQ(ReadChargeToken(&keys_, ChargeKind::kReceipt, text, charges), Opened::kMalformed);
+  ASSERT_EQ(ReadChargeToken(&keys_, ChargeKind::kReservation, text, charges), Opened::kGood);
+  ASSERT_EQ(charges.size(), 1U);
+  const ChargeToken& charge = charges.front();
   EXPECT_EQ(charge.rule, "api");
   ExpectParts(charge.key);
   EXPECT_EQ(charge.receipt.charged_at_ns, 1'234'567'890'123'456'789);
   EXPECT_EQ(charge.receipt.nonce, 42U);
+  EXPECT_EQ(charge.receipt.store_id, 88U);
   EXPECT_EQ(charge.units, 7);
   EXPECT_EQ(charge.limit, 150);
   EXPECT_EQ(charge.rate, 100);
+  EXPECT_EQ(charge.shape, core::ShapeDigest(made.quota));
 }
 
-TEST(KeyTokenTest, WhatChargedNothingHasNoToken) {
-  http::Verdicts v;
-  v.Add("free", http::Window(1, std::chrono::seconds(1)), {.allowed = true});
+TEST_F(KeyTokenTest, WhatChargedNothingHasNoToken) {
+  verdicts_.Add("free", http::Window(1, std::chrono::seconds(1)), {.allowed = true});
   std::string text;
-  EXPECT_FALSE(AppendChargeToken(ChargeKind::kReceipt, v.verdict, text));
+  EXPECT_FALSE(AppendChargeToken(keys_, ChargeKind::kReceipt, verdicts_.verdict, text));
   EXPECT_EQ(text, "");
 }
 
-TEST(KeyTokenTest, NoOtherTextIsOne) {
-  std::string text;
-  AppendHoldToken(7, Parts(), text);
-  for (std::size_t size = 0; size < text.size(); ++size) {
-    EXPECT_FALSE(ReadHoldToken(text.substr(0, size)).has_value()) << size;
-  }
-  EXPECT_FALSE(ReadHoldToken(text + "AAAA").has_value());
-  EXPECT_FALSE(ReadHoldToken(text + "=").has_value());
-  EXPECT_FALSE(ReadChargeToken(ChargeKind::kReceipt, text).has_value());
-  for (std::size_t i = 0; i < text.size(); ++i) {  // Nothing here crashes, whatever is said.
+TEST_F(KeyTokenTest, NoOtherTextIsOne) {
+  const std::string text = HoldText();
+  HoldToken token;
+  std::vector<ChargeToken> charges;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    EXPECT_NE(ReadHoldToken(&keys_, text.substr(0, i), token), Opened::kGood) << i;
     for (const char c : {'A', '_', 'z', '5'}) {
       std::string other = text;
       other[i] = c;
-      (void)ReadHoldToken(other);
-      (void)ReadChargeToken(ChargeKind::kReservation, other);
+      if (other != text) {
+        EXPECT_NE(ReadHoldToken(&keys_, other, token), Opened::kGood) << i << c;
+      }
     }
+  }
+  EXPECT_EQ(ReadChargeToken(&keys_, ChargeKind::kReceipt, text, charges), Opened::kMalformed);
+  EXPECT_EQ(ReadHoldToken(nullptr, text, token), Opened::kForeign);
+}
+
+// Another version of Sluice may have sealed something else under the same mark.
+TEST_F(KeyTokenTest, AProofAloneMakesNoToken) {
+  HoldToken token;
+  std::vector<ChargeToken> charges;
+  for (const std::string& payload : {std::string(), std::string("x"), std::string(200, '\0')}) {
+    std::string text;
+    keys_.Seal(signing::TokenKind::kHold, payload, text);
+    EXPECT_EQ(ReadHoldToken(&keys_, text, token), Opened::kForged);
+    text.clear();
+    keys_.Seal(signing::TokenKind::kReceipt, payload, text);
+    charges.clear();
+    EXPECT_EQ(ReadChargeToken(&keys_, ChargeKind::kReceipt, text, charges), Opened::kForged);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "frontend/key_token.h"
+#include "support/manual_clock.h"
 #include "unit/frontend/http/verdicts.h"
 
 namespace sluice::frontend::http {
@@ -122,8 +124,14 @@ TEST(AnswerTest, GivesHoldsWithTheirKeyAsText) {
   Verdicts v;
   v.Add("slots", InFlight(2, seconds(30)), {.allowed = true, .limit = 2, .remaining = 1}).hold =
       18'446'744'073'709'551'615U;
-  EXPECT_TRUE(
-      AnswerOf(v.verdict).ends_with(R"(], "holds": [{"name": "slots", "id": "aP__________AA"}]})"));
+  const support::ManualClock clock;
+  const signing::Keyring keys(signing::Derive("node", ""), clock);
+  std::string token;
+  AppendHoldToken(keys, v.verdict.decisions[0], token);
+  std::string answer;
+  AppendAnswer(v.verdict, {.keys = &keys}, answer);
+  EXPECT_TRUE(answer.ends_with(R"(], "holds": [{"name": "slots", "id": ")" + token + R"("}]})"))
+      << answer;
 }
 
 // Denied, peeked or decided without the store: a client finds a list all the same.
