@@ -74,7 +74,7 @@ std::optional<TlsConfig> ReadTls(EnvironmentReader& read) {
               "needs GRPC_CLIENT_TLS_CACERT, without which clients send no certificate");
   }
   if (tls.cert.empty() || tls.key.empty()) {
-    read.Fail("GRPC_SERVER_USE_TLS", "true", "wants GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
+    read.Fail("GRPC_SERVER_USE_TLS", "true", "needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
   } else if (const auto loaded = LoadTls(tls); !loaded) {
     read.Fail("GRPC_SERVER_TLS_CERT", tls.cert, "cannot be loaded: " + loaded.error().Text());
   }

@@ -153,7 +153,7 @@ void ReadRedisEnvironment(EnvironmentReader& read, DaemonConfig& config) {
     if (read.Bool("REDIS_PERSECOND", false)) {
       OneRedis seconds(read, "REDIS_PERSECOND_");
       if (read.Text(seconds.Name("URL"), "").empty()) {
-        read.Fail("REDIS_PERSECOND", "true", "wants REDIS_PERSECOND_URL");
+        read.Fail("REDIS_PERSECOND", "true", "needs REDIS_PERSECOND_URL");
       } else {
         config.redis_seconds = seconds.Read();
         config.redis_seconds->timeout = config.redis->timeout;

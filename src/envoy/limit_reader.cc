@@ -183,7 +183,7 @@ std::vector<std::unique_ptr<Limit>> ReadLimits(const YamlNode& list, const std::
     return limits;
   }
   if (items.empty() || items.size() > kMostLimits) {
-    report.Fail(list, "rate_limits wants 1 to " + std::to_string(kMostLimits) + " limits");
+    report.Fail(list, "rate_limits must have 1 to " + std::to_string(kMostLimits) + " limits");
     return limits;
   }
   for (const YamlNode* item : items) {

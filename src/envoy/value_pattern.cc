@@ -17,14 +17,13 @@ tl::expected<ValuePattern, std::string> ValuePattern::Create(Kind kind, const st
   if (kind == Kind::kRegex) {
     auto regex = std::make_shared<const re2::RE2>(text, rules::RegexOptions(kRegexBytes));
     if (!regex->ok()) {
-      return tl::unexpected("value_regex is no expression of RE2: " + regex->error());
+      return tl::unexpected("value_regex is not an RE2 expression: " + regex->error());
     }
     pattern.regex_ = std::move(regex);
   } else if (kind == Kind::kCidr) {
     const auto cidr = rules::IpPrefix::Parse(text);
     if (!cidr) {
-      return tl::unexpected("value_cidr `" + text +
-                            "` is no block of addresses: write one such as 10.0.0.0/8");
+      return tl::unexpected("value_cidr `" + text + "` is not an address block such as 10.0.0.0/8");
     }
     if (cidr->HasHostBits()) {
       const rules::IpPrefix block{cidr->network.Masked(cidr->length), cidr->length};

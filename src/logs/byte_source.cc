@@ -104,7 +104,8 @@ class GzipSource final : public ByteSource {
 
   Result<std::size_t> Read(std::span<char> room) override {
     if (!ready_) {
-      return over_ ? Result<std::size_t>(0) : FileFault(path_, "no memory to gunzip it");
+      return over_ ? Result<std::size_t>(0)
+                   : FileFault(path_, "out of memory while decompressing it");
     }
     stream_.next_out = reinterpret_cast<Bytef*>(room.data());
     stream_.avail_out = static_cast<uInt>(room.size());
@@ -119,7 +120,7 @@ class GzipSource final : public ByteSource {
             return End();
           }
           End();
-          return FileFault(path_, "its gzip stream is cut off: what came before was read");
+          return FileFault(path_, "its gzip stream is truncated: the part before was read");
         }
         stream_.next_in = reinterpret_cast<Bytef*>(chunk_.data());
         stream_.avail_in = static_cast<uInt>(*got);
@@ -143,7 +144,7 @@ class GzipSource final : public ByteSource {
           return got;  // The next call meets the damage again.
         }
         End();
-        return FileFault(path_, "its gzip stream is damaged: what came before was read" + why);
+        return FileFault(path_, "its gzip stream is damaged: the part before was read" + why);
       }
     }
     return room.size() - stream_.avail_out;
@@ -206,8 +207,9 @@ Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
   }
   for (const Packing& packing : kForeign) {
     if (head->starts_with(packing.magic)) {
-      return FileFault(path, "is packed with " + std::string(packing.name) + ": read it with `" +
-                                 std::string(packing.remedy) + " FILE | sluice ... -`");
+      return FileFault(path, "is compressed with " + std::string(packing.name) +
+                                 ": read it with `" + std::string(packing.remedy) +
+                                 " FILE | sluice ... -`");
     }
   }
   return plain;

@@ -104,7 +104,7 @@ LineKind ClfParser::Parse(std::string_view line, LogRecord& record) {
   std::string_view rest = line.substr(open + 2);
   const std::size_t close = rest.size() > 26 && rest[26] == ']' ? 26 : rest.find(']');
   if (close == rest.npos) {
-    return Bad("no ] behind the time");
+    return Bad("no ] after the time");
   }
   const auto at = stamps_.Any(rest.substr(0, close));
   if (!at) {
@@ -126,7 +126,7 @@ LineKind ClfParser::Parse(std::string_view line, LogRecord& record) {
     return Bad("no client");
   }
   if (!IsWho(who)) {
-    return Bad("what stands before the time is not: client - user");
+    return Bad("the fields before the time are not: client - user");
   }
   const std::string_view client = TakeWord(who);
   SetClient(record, client);

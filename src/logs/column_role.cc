@@ -300,7 +300,7 @@ std::optional<WallInstant> RowReader::ReadTime() const {
 
 std::string_view RowReader::End(LogRecord& record) {
   if (time_.value.data() == nullptr && date_.value.data() == nullptr) {
-    return options_.time.name.empty() ? "no time" : "it lacks the column that --time names";
+    return options_.time.name.empty() ? "no time" : "it does not have the column of --time";
   }
   const std::optional<WallInstant> at = ReadTime();
   if (!at) {

@@ -262,8 +262,8 @@ Result<LogReading> DetectFormat(std::string_view head, const ParserOptions& opti
   std::string_view rest = head;
   const bool events = TakeLine(rest).find("\"t_") != std::string_view::npos;
   return tl::unexpected(Error{
-      .message = events ? "no request log; events are read with --format events"
-                        : "its first lines are in none of the formats that are known. Name the "
+      .message = events ? "not a request log; to read events use --format events"
+                        : "its first lines are in no known format. Set the "
                           "format with --format, the column of the time with --time (CSV, JSON, "
                           "W3C), or describe the lines with --log-format"});
 }

@@ -54,14 +54,14 @@ LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
   for (std::string_view& word : words) {
     const std::size_t begin = rest.find_first_not_of(' ');
     if (begin == rest.npos) {
-      return Bad("it ends too early for an HTTP log: is it one of TCP?");
+      return Bad("it is too short for an HTTP log: is it a TCP log?");
     }
     rest.remove_prefix(begin);
     word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(word.size());
   }
   if (words[2].find('/') == words[2].npos) {
-    return Bad("no timers behind the server: is it one of HTTP?");
+    return Bad("no timers after the server: is it an HTTP log?");
   }
   record.Set(Field::kFrontend, words[0].substr(0, words[0].find('~')));  // '~' is TLS.
   record.Set(Field::kBackend, words[1].substr(0, words[1].find('/')));
@@ -80,7 +80,7 @@ LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
   record.Set(Field::kTermination, words[7]);
   const std::size_t quote = rest.find('"');
   if (quote == rest.npos) {
-    return Bad("no \"request\": is it a log of TCP?");
+    return Bad("no \"request\": is it a TCP log?");
   }
   std::string_view request = rest.substr(quote + 1);
   request = request.substr(0, request.rfind('"'));  // Cut off by syslog it may not end.

@@ -197,7 +197,7 @@ LineKind JsonLinesParser::Parse(std::string_view line, LogRecord& record) {
     return LineKind::kOther;
   }
   if (line[line.find_first_not_of(" \t")] != '{') {
-    return Bad("no JSON object");
+    return Bad("not a JSON object");
   }
   json::basic_parser<JsonHandler>& parser = impl_->parser;
   parser.reset();
@@ -205,7 +205,7 @@ LineKind JsonLinesParser::Parse(std::string_view line, LogRecord& record) {
   json::error_code error;
   const std::size_t read = parser.write_some(false, line.data(), line.size(), error);
   if (error || read != line.size() || !parser.done()) {
-    return Bad("no whole JSON object");
+    return Bad("not a complete JSON object");
   }
   const std::string_view problem = parser.handler().End();
   return problem.empty() ? LineKind::kRequest : Bad(problem);

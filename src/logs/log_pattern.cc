@@ -33,7 +33,7 @@ Result<std::string> TakeVariable(std::string_view& text) {
     text.remove_prefix(name.size());
   }
   if (name.empty()) {
-    return Fault("a $ has no name behind it");
+    return Fault("a $ has no name after it");
   }
   return std::string(name);
 }
@@ -66,8 +66,8 @@ Result<LogPattern> LogPattern::Parse(std::string_view text) {
   pattern.begin = TakeLiteral(text);
   while (!text.empty()) {
     if (!pattern.columns.empty() && pattern.columns.back().literal.empty()) {
-      return Fault("nothing stands between $" + pattern.columns.back().name +
-                   " and the variable behind it");
+      return Fault("there is nothing between $" + pattern.columns.back().name +
+                   " and the variable after it");
     }
     auto name = TakeVariable(text);
     if (!name) {
@@ -129,7 +129,7 @@ LineKind PatternParser::Parse(std::string_view line, LogRecord& record) {
     return LineKind::kOther;
   }
   if (!line.starts_with(begin_)) {
-    return Bad("it does not begin as the format says");
+    return Bad("its beginning does not match the format");
   }
   row_.Begin(record);
   std::string_view rest = line.substr(begin_.size());
@@ -139,7 +139,7 @@ LineKind PatternParser::Parse(std::string_view line, LogRecord& record) {
     std::size_t next = end + column.literal.size();
     if (end == rest.npos) {  // The line may end here, if it has what is needed.
       if (i + 1 < least_columns_ || !rest.ends_with(column.closing)) {
-        return Bad("it is not laid out as the format says");
+        return Bad("it does not match the format");
       }
       end = rest.size() - column.closing.size();
       next = rest.size();
@@ -147,11 +147,11 @@ LineKind PatternParser::Parse(std::string_view line, LogRecord& record) {
     const std::string_view value = rest.substr(0, end);
     if (i == 0 && !first_values_.empty() &&
         std::ranges::find(first_values_, value) == first_values_.end()) {
-      return Bad("it does not begin as the format says");
+      return Bad("its beginning does not match the format");
     }
     if (column.role.role.field == Field::kIp && column.role.role.kind == ColumnKind::kField &&
         value.find(' ') != value.npos && value.find(',') == value.npos) {
-      return Bad("there is more than a client where the client stands");
+      return Bad("there is more than a client in the field of the client");
     }
     if (!column.role.useless()) {
       row_.Set(record, column.role, value);

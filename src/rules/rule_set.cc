@@ -160,7 +160,7 @@ class RuleSetBuilder {
           Fail(draft.formerly_place,
                "formerly: " + old +
                    (old == draft.rule.id ? " is this very rule: leave formerly out"
-                                         : " is a rule in force, which keeps its own state"));
+                                         : " is an active rule, which keeps its own state"));
         } else if (!heirs.try_emplace(old, number).second) {
           Fail(draft.formerly_place, "formerly: " + old + " is claimed by another rule already");
         }
@@ -180,7 +180,7 @@ class RuleSetBuilder {
         const auto& back = index_->compiled[other].replaces;
         if (other > rule.number && std::find(back.begin(), back.end(), rule.number) != back.end()) {
           Warn(rule.place, "rules " + rule.id + " and " + index_->rules[other].id +
-                               " replace each other: where both apply, neither is in force");
+                               " replace each other: where both apply, neither counts");
         }
       }
     }
@@ -231,7 +231,7 @@ class RuleSetBuilder {
                    running_->index_->attributes.KindOf(attribute.name);
           });
       if (const auto why = FreshStart(*before, rule, kinds_differ); why.has_value()) {
-        Warn(rule.place, "all keys of rule " + rule.id + " start fresh: " + *why);
+        Warn(rule.place, "all keys of rule " + rule.id + " start with their full limit: " + *why);
       }
     }
   }

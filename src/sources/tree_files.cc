@@ -52,7 +52,7 @@ class Walk {
         Skip(entry, "it is nested too deep, or links to itself");
       }
     } else if (!fs::is_regular_file(status)) {
-      Skip(entry, error ? error.message() : "it is no file");
+      Skip(entry, error ? error.message() : "it is not a file");
     } else if (found_.files.size() >= kMostFiles) {
       Skip(entry, "there are more than 10000 files");
     } else if (auto text = ReadWholeFile(entry.string()); text) {

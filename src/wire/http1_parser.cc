@@ -109,7 +109,7 @@ Http1Parser::Event Http1Parser::NextHeader() {
     if (line.empty() && line_ == 0) {
       // Some old clients end a body with an empty line too many (RFC 9112, 2.2).
       if (++empty_lines_ > kMaxEmptyLines) {
-        return Fail(400, "Empty lines stand where a request should begin.");
+        return Fail(400, "There are empty lines before the request line.");
       }
       buffer_.Consume(2);
       scanned_ = 0;
@@ -169,7 +169,7 @@ Http1Parser::Event Http1Parser::Refuse(const Http1HeaderReader& header) {
     return Fail(414, "The request target is too long.");
   }
   if (!SplitTarget(request_)) {
-    return Fail(400, "The request target holds bytes that no URI has.");
+    return Fail(400, "The request target has bytes that are not allowed in a URI.");
   }
   if (header.host().count > 1 || (header.host().count == 0 && request_.minor_version == 1)) {
     return Fail(400, "A request has exactly one Host field.");
@@ -190,7 +190,7 @@ Http1Parser::Event Http1Parser::Refuse(const Http1HeaderReader& header) {
       return Fail(400, "Transfer-Encoding may be given once.");
     }
     if (!EqualsIgnoreCase(header.transfer_encoding().value, "chunked")) {
-      return Fail(501, "The only transfer coding known here is chunked.");
+      return Fail(501, "Only the transfer coding chunked is supported.");
     }
   }
   if (header.content_length().count > 1) {
@@ -198,7 +198,7 @@ Http1Parser::Event Http1Parser::Refuse(const Http1HeaderReader& header) {
   }
   if (header.content_length().count == 1) {
     if (!ReadLength(header.content_length().value, body_size_)) {
-      return Fail(400, "Content-Length is no number.");
+      return Fail(400, "Content-Length is not a number.");
     }
     if (body_size_ > limits_.body_bytes) {
       return Fail(413, "The body is too large.");
@@ -206,7 +206,7 @@ Http1Parser::Event Http1Parser::Refuse(const Http1HeaderReader& header) {
   }
   if (header.expect().count != 0) {
     if (!EqualsIgnoreCase(header.expect().value, "100-continue")) {
-      return Fail(417, "The only expectation known here is 100-continue.");
+      return Fail(417, "Only the expectation 100-continue is supported.");
     }
     continue_wanted_ = request_.minor_version == 1;  // RFC 9110, 10.1.1: ignored in 1.0.
   }

@@ -32,7 +32,7 @@ class Splitter {
     }
     SkipBlanks();
     if (at_ != json_.size()) {
-      return Fault(JsonFault::kSyntax, "something stands behind the JSON array");
+      return Fault(JsonFault::kSyntax, "unexpected text after the JSON array");
     }
     return {};
   }
@@ -85,7 +85,7 @@ class Splitter {
             return {};
           }
           if (--level < 0) {
-            return Fault(JsonFault::kSyntax, "a brace closes that was not opened");
+            return Fault(JsonFault::kSyntax, "a closing brace or bracket has no opening one");
           }
           break;
         case ',':

@@ -114,13 +114,13 @@ bool JsonCursor::TakeStringFrom(char* begin, std::string_view& decoded) {
     } else if ((static_cast<unsigned char>(c) & 0x80U) != 0) {
       const std::size_t size = base::Utf8SequenceSize({at_, static_cast<std::size_t>(end_ - at_)});
       if (size == 0) {
-        return Fail("a string holds bytes that are no UTF-8");
+        return Fail("a string has bytes that are not UTF-8");
       }
       std::memmove(to, at_, size);
       to += size;
       at_ += size;
     } else {
-      return Fail("a string holds a control character, which must be escaped");
+      return Fail("a string has a control character, which must be escaped");
     }
   }
 }
@@ -132,7 +132,7 @@ bool JsonCursor::TakeEscape(char*& to) {
   const char c = Unescaped(at_[1]);
   if (c == 0) {
     at_ += at_ + 1 == end_ ? 1 : 0;  // Cut off behind the backslash: that is the end.
-    return Fail("a string holds an escape that JSON does not know");
+    return Fail("a string has an unknown escape");
   }
   *to++ = c;
   at_ += 2;
@@ -140,10 +140,10 @@ bool JsonCursor::TakeEscape(char*& to) {
 }
 
 bool JsonCursor::TakeUnicodeEscape(char*& to) {
-  constexpr std::string_view kLone = "a string holds half of a surrogate pair";
+  constexpr std::string_view kLone = "a string has half of a surrogate pair";
   const int first = HexQuad(at_ + 2);
   if (first < 0) {
-    return Fail("\\u wants four hex digits");
+    return Fail("\\u needs four hex digits");
   }
   auto code = static_cast<unsigned>(first);
   if (code >= 0xdc00 && code <= 0xdfff) {
@@ -166,7 +166,7 @@ bool JsonCursor::TakeUnicodeEscape(char*& to) {
 
 bool JsonCursor::TakeDigits() {
   if (!IsDigit(*at_)) {
-    return Fail("a number lacks a digit");
+    return Fail("a number has a missing digit");
   }
   while (IsDigit(*at_)) {
     ++at_;
@@ -182,7 +182,7 @@ bool JsonCursor::TakeNumber(JsonNumber& number) {
     return false;
   }
   if (*first == '0' && at_ - first > 1) {
-    return Fail("a number begins with a needless 0");
+    return Fail("a number begins with an unnecessary 0");
   }
   number.whole = true;
   if (*at_ == '.') {
@@ -209,7 +209,7 @@ bool JsonCursor::TakeNumber(JsonNumber& number) {
 bool JsonCursor::TakeWord(std::string_view word) {
   for (const char c : word) {
     if (*at_ != c) {
-      return Fail("a value is text, a number, true, false or null");
+      return Fail("a value must be a text, a number, true, false or null");
     }
     ++at_;
   }

@@ -103,7 +103,7 @@ RespReplyParser::Step RespReplyParser::ReadValue(std::string_view data) {
   }
   std::int64_t size = 0;
   if (!ReadRespNumber(text, size) || size < -1 || (size < 0 && mark != '$' && mark != '*')) {
-    return Bad("a size that is no number");
+    return Bad("a size is not a number");
   }
   at_ = end + 1;
   if (size < 0) {
@@ -165,7 +165,7 @@ RespReplyParser::Step RespReplyParser::ReadScalar(char mark, Piece line, std::st
       break;
     case ':':
       if (!ReadRespNumber(text, node.integer)) {
-        return Bad("an integer that is no number");
+        return Bad("an integer is not a number");
       }
       line = {};
       break;
@@ -188,7 +188,7 @@ RespReplyParser::Step RespReplyParser::ReadScalar(char mark, Piece line, std::st
       break;
     case '(':
       if (!IsBigNumber(text)) {
-        return Bad("a big number that is none");
+        return Bad("a big number is not a number");
       }
       break;
     default:

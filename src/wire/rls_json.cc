@@ -126,7 +126,7 @@ class Parser {
         return true;
       }
     }
-    return Fail("there is no such unit");
+    return Fail("unknown unit");
   }
 
   template <class Member>
@@ -199,7 +199,7 @@ class Parser {
     return (whole && number <= most) || Fail("a whole number that fits is missing");
   }
 
-  bool Unknown() { return Fail("there is no such field"); }
+  bool Unknown() { return Fail("unknown field"); }
   bool Fail(std::string_view wrong) {
     if (wrong_.empty()) {
       wrong_ = wrong;

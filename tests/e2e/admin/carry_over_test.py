@@ -29,7 +29,7 @@ class CarryOver:
         return sum(self.daemon.check(user_id=user)[0] == 200 for _ in range(most))
 
     def fresh_starts(self):
-        return self.daemon.log().count("all keys of rule a start fresh")
+        return self.daemon.log().count("all keys of rule a start with their full limit")
 
     def test_raised_to_twice_what_is_used_as_much_passes_again(self):
         load = self.begin(QUOTA)

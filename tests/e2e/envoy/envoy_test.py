@@ -191,7 +191,7 @@ class EnvoyTest(EnvoyCase):
 
     def test_wrong_variables_keep_it_from_starting(self):
         for more, text in (({"SHADOW_MODE": "maybe"}, "SHADOW_MODE=maybe is neither"),
-                           ({"GRPC_PORT": "70000"}, "GRPC_PORT=70000 is no number"),
+                           ({"GRPC_PORT": "70000"}, "GRPC_PORT=70000 is not a number"),
                            ({"CONFIG_TYPE": "GRPC_XDS_SOTW"}, "CONFIG_TYPE=GRPC_XDS_SOTW"),
                            ({"DEBUG_HOST": "0.0.0.0"}, "set SLUICE_ADMIN_TOKEN")):
             run = subprocess.run([self.sluice, "serve", "--envoy"], cwd=self.root, timeout=20,

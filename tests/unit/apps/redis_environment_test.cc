@@ -122,7 +122,7 @@ TEST_F(RedisEnvironmentTest, WhatIsWrongIsNamed) {
       {{{"REDIS_TYPE", "ring"}}, "REDIS_TYPE=ring is none of"},
       {{{"REDIS_TYPE", "sentinel"}}, "names no Sentinel"},
       {{{"REDIS_URL", "host:port:more"}}, "REDIS_URL=host:port:more"},
-      {{{"REDIS_PERSECOND", "true"}}, "wants REDIS_PERSECOND_URL"},
+      {{{"REDIS_PERSECOND", "true"}}, "needs REDIS_PERSECOND_URL"},
       {{{"REDIS_TLS", "true"}, {"REDIS_TLS_CACERT", "/nowhere"}}, "/nowhere"},
       {{{"SLUICE_REDIS_TIMEOUT", "1h"}}, "SLUICE_REDIS_TIMEOUT=1h is not 1ms to 10s"},
       {{{"EXPIRATION_JITTER_MAX_SECONDS", "-1"}}, "EXPIRATION_JITTER_MAX_SECONDS=-1"},

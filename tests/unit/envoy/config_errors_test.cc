@@ -106,7 +106,7 @@ TEST(ConfigErrorsTest, OurOwnFieldsAreCheckedToo) {
   const auto with_value = [](const std::string& value) {
     return ErrorsOf("domain: d\ndescriptors: [{key: k, " + value + "}]\n");
   };
-  EXPECT_THAT(with_value("value_regex: \"(\""), ElementsAre(StartsWith("value_regex is no")));
+  EXPECT_THAT(with_value("value_regex: \"(\""), ElementsAre(StartsWith("value_regex is not")));
   EXPECT_THAT(with_value("value_cidr: 10.0.0.1/8"),
               ElementsAre(testing::EndsWith("write 10.0.0.0/8")));
   EXPECT_THAT(with_value("value_cidr: ten"), ElementsAre(StartsWith("value_cidr `ten` is no")));
@@ -135,13 +135,13 @@ TEST(ConfigErrorsTest, ListsOfLimitsAreCheckedToo) {
   const std::string minute = "{unit: minute, requests_per_unit: 9, name: m}";
   EXPECT_THAT(with_list("[" + minute + ", {unit: hour, requests_per_unit: 90}]"), ElementsAre());
   EXPECT_THAT(with_list("[" + minute + ", {unit: minute, algorithm: gcra}]"), ElementsAre());
-  EXPECT_THAT(with_list("[]"), ElementsAre("rate_limits wants 1 to 16 limits"));
-  EXPECT_THAT(with_list(""), ElementsAre("rate_limits wants 1 to 16 limits"));
+  EXPECT_THAT(with_list("[]"), ElementsAre("rate_limits must have 1 to 16 limits"));
+  EXPECT_THAT(with_list(""), ElementsAre("rate_limits must have 1 to 16 limits"));
   std::string many = "[";
   for (int i = 1; i <= 17; ++i) {
     many += "{period: " + std::to_string(i) + "s}, ";
   }
-  EXPECT_THAT(with_list(many + "]"), ElementsAre("rate_limits wants 1 to 16 limits"));
+  EXPECT_THAT(with_list(many + "]"), ElementsAre("rate_limits must have 1 to 16 limits"));
   EXPECT_THAT(with_list(minute), ElementsAre(testing::HasSubstr("cannot unmarshal !!map into")));
   EXPECT_THAT(with_list("[minute]"),
               ElementsAre("config error, yaml file contains list of type other than map: minute"));

@@ -114,7 +114,7 @@ TEST_F(ClfTest, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(Parse("no log at all"), LineKind::kBad);
   EXPECT_EQ(problem_, "no [time]");
   EXPECT_EQ(Parse("192.0.2.1 - - [17/Dec/2025:09:03:01 +0000"), LineKind::kBad);
-  EXPECT_EQ(problem_, "no ] behind the time");
+  EXPECT_EQ(problem_, "no ] after the time");
   EXPECT_EQ(Parse("192.0.2.1 - - [yesterday] \"GET / HTTP/1.1\" 200 1"), LineKind::kBad);
   EXPECT_EQ(problem_, "the time cannot be read");
   EXPECT_EQ(Parse("192.0.2.1 - - [17/Dec/2025:09:03:01 +0000] \"GET / HT"), LineKind::kBad);

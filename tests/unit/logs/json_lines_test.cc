@@ -101,9 +101,9 @@ TEST_F(JsonLinesTest, OneLineLeavesNothingForTheNext) {
 
 TEST_F(JsonLinesTest, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(parser_.Parse("[1]", record_), LineKind::kBad);
-  EXPECT_EQ(parser_.problem(), "no JSON object");
+  EXPECT_EQ(parser_.problem(), "not a JSON object");
   EXPECT_EQ(parser_.Parse(R"({"time":1700158623} x)", record_), LineKind::kBad);
-  EXPECT_EQ(parser_.problem(), "no whole JSON object");
+  EXPECT_EQ(parser_.problem(), "not a complete JSON object");
   EXPECT_EQ(parser_.Parse(R"({"ip":"192.0.2.1"})", record_), LineKind::kBad);
   EXPECT_EQ(parser_.problem(), "no time");
   EXPECT_EQ(parser_.Parse("{\"a\":" + std::string(40, '[') + std::string(40, ']') + "}", record_),

@@ -112,7 +112,7 @@ TEST_F(CounterCallTest, ReadsACounterThatMayNotBeThere) {
   EXPECT_EQ(none.count, 0);
   EXPECT_EQ(none.error, StoreError::kNone);
   EXPECT_EQ(odd.error, StoreError::kUnavailable);
-  EXPECT_NE(events_.find("no number"), std::string::npos);
+  EXPECT_NE(events_.find("not a number"), std::string::npos);
 }
 
 TEST_F(CounterCallTest, TakesHitsBackInOneCommand) {

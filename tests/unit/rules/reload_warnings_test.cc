@@ -47,9 +47,10 @@ TEST(ReloadWarningsTest, WhatKeepsStateIsNotWarnedOf) {
 
 TEST(ReloadWarningsTest, WhatStartsKeysFreshIsWarnedOf) {
   const auto warning = [](const std::string& next) { return WarningsOf(kSliding, next); };
-  EXPECT_THAT(warning("|id: r, key_pattern: '{a}', algorithm: fixed_window, limit: 5, window: 1h"),
-              ElementsAre(HasSubstr("all keys of rule r start fresh: its algorithm was "
-                                    "sliding_window and is now fixed_window")));
+  EXPECT_THAT(
+      warning("|id: r, key_pattern: '{a}', algorithm: fixed_window, limit: 5, window: 1h"),
+      ElementsAre(HasSubstr("all keys of rule r start with their full limit: its algorithm was "
+                            "sliding_window and is now fixed_window")));
   EXPECT_THAT(
       warning("|id: r, key_pattern: '{a}', algorithm: sliding_window, limit: 5, window: 2h"),
       ElementsAre(HasSubstr("its window was 1h and is now 2h")));

@@ -65,7 +65,7 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"cost: a b", "r.yaml:7:11: ", "cost: write request"},
       {"match: /login", "r.yaml:7:12: ", "match must be a map"},
       {"match: {ip: {cidr: 10.1.2.3/16}}", "r.yaml:7:24: ", "did you mean 10.1.0.0/16?"},
-      {"match: {ip: {cidr: 10.0.0.0/33}}", "r.yaml:7:24: ", "no block of addresses"},
+      {"match: {ip: {cidr: 10.0.0.0/33}}", "r.yaml:7:24: ", "not an address block"},
       {"match: {ip: {cidr: [10.0.0.0/8, \"2001:db8::1/32\"]}}",
        "r.yaml:7:37: ", "did you mean 2001:db8::/32?"},
       {"match: {ip: ten}", "r.yaml:7:17: ", "is of type ip, and ten is not an address"},
@@ -288,7 +288,7 @@ TEST(RuleErrorsTest, FormerlyMayNotNameALiveRuleNorBeClaimedTwice) {
     return "  - {id: " + id + ", key_pattern: x, algorithm: gcra, limit: unlimited" + more + "}\n";
   };
   EXPECT_THAT(BuildText("rules:\n" + rule("a", ", formerly: b") + rule("b", "")).errors(),
-              ElementsAre(HasSubstr("b is a rule in force")));
+              ElementsAre(HasSubstr("b is an active rule")));
   EXPECT_THAT(
       BuildText("rules:\n" + rule("a", ", formerly: c") + rule("b", ", formerly: c")).errors(),
       ElementsAre(HasSubstr("claimed by another rule")));

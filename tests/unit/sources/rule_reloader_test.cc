@@ -76,7 +76,8 @@ TEST_F(RuleReloaderTest, WarnsOfFreshStartsAgainstTheRunningSet) {
   ReloadWith(Rules("1"));
   ReloadWith("rules: [{id: r, key_pattern: x, algorithm: fixed_window, window: 2h, limit: 1}]");
   ASSERT_EQ(reloader_.findings().warnings.size(), 1U);
-  EXPECT_THAT(reloader_.findings().warnings.front().message, HasSubstr("start fresh"));
+  EXPECT_THAT(reloader_.findings().warnings.front().message,
+              HasSubstr("start with their full limit"));
 }
 
 }  // namespace

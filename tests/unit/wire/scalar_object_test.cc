@@ -130,9 +130,9 @@ TEST(ScalarObjectTest, SaysWhatIsMalformedAndWhere) {
             "malformed JSON: a member's name in quotes is expected (line 1, column 8)");
   EXPECT_EQ(Refused("{\"a\":\n yes}"), "malformed JSON: a value is expected (line 2, column 2)");
   EXPECT_EQ(Refused("{\"a\":\"\\u12x4\"}"),
-            "malformed JSON: \\u wants four hex digits (line 1, column 7)");
+            "malformed JSON: \\u needs four hex digits (line 1, column 7)");
   EXPECT_EQ(Refused("{\"a\":1"), "the JSON text ends too early (line 1, column 7)");
-  EXPECT_EQ(Refused("{\"a\":1} {"), "something stands behind the JSON object (line 1, column 9)");
+  EXPECT_EQ(Refused("{\"a\":1} {"), "unexpected text after the JSON object (line 1, column 9)");
 }
 
 TEST(ScalarObjectTest, KeepsWhereAValueBegins) {
