@@ -182,7 +182,7 @@ void QuotaReader::RejectForeign(const Fields& rule, Algorithm algorithm) {
     if (row.field != "rate" && row.field != "burst" && rule.Get(row.field) != nullptr &&
         !row.belongs(algorithm)) {
       report_.Fail(rule.KeyOf(row.field), std::string(row.field) + " is not a field of " +
-                                              NameText(algorithm) + ": it is a field of " +
+                                              NameText(algorithm) + ": it belongs to " +
                                               std::string(row.owners));
       window_faulty_ = true;
     }

@@ -189,7 +189,7 @@ TEST_F(LogStreamTest, ReadsWhatIsThereOfACutOffLog) {
   EXPECT_GT(requests.size(), 1'000U);
   EXPECT_LT(requests.size(), 3'000U);
   ASSERT_TRUE(summaries_[0].cut_off);
-  EXPECT_THAT(summaries_[0].cut_off->Text(), HasSubstr("cut off"));
+  EXPECT_THAT(summaries_[0].cut_off->Text(), HasSubstr("truncated"));
 }
 
 TEST_F(LogStreamTest, TakesValuesAndCostsFromTheColumnsNamed) {

@@ -77,7 +77,7 @@ TEST_F(FileSourceTest, WarnsOfAGlobThatNamesNoFile) {
   const std::vector<std::string> globs{Path("d/*.yaml"), Path("d/*.yml"), Path("nope.yaml")};
   const std::vector<Error> warnings = WarnOfEmptyGlobs(globs);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_THAT(warnings[0].Text(), HasSubstr("d/*.yml: names no file"));
+  EXPECT_THAT(warnings[0].Text(), HasSubstr("d/*.yml: matches no file"));
 }
 
 TEST_F(FileSourceTest, SaysWhatCannotBeRead) {
