@@ -109,6 +109,7 @@ void Fallback::Reset(const core::KeyView& key, const core::Quota& quota) {
   OnTheSpot<store::ResetCall> call;
   call.key = key;
   call.quota = quota;
+  call.has_receipts = false;  // What is charged here instead of in the store has none.
   local_.Reset(call);
   SLUICE_ASSERT(call.answered);
 }

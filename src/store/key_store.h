@@ -144,6 +144,7 @@ class ResetCall : public StoreCall {
   // The longest that a charge of the key may count, if that is longer than by `quota`: of a bucket
   // whose callers have different numbers.
   Duration counts_for{};
+  bool has_receipts = true;              // Some may have been given of the key's charges.
   core::Sync sync = core::Sync::kExact;  // As in Check.
 
   // For how long the reset must be remembered: no earlier charge counts longer than that. Zero
@@ -154,8 +155,8 @@ class ResetCall : public StoreCall {
 inline Duration ResetCall::remembered_for() const {
   using core::Algorithm;
   constexpr Duration kLongestPeriod = std::chrono::hours(24 * 366);
-  if (quota.algorithm == Algorithm::kConcurrency || quota.algorithm == Algorithm::kThrottle ||
-      quota.algorithm == Algorithm::kTally) {
+  if (!has_receipts || quota.algorithm == Algorithm::kConcurrency ||
+      quota.algorithm == Algorithm::kThrottle || quota.algorithm == Algorithm::kTally) {
     return {};
   }
   if (core::IsBucket(quota.algorithm)) {

@@ -172,6 +172,23 @@ TEST_F(FallbackTest, AChangedQuotaARefundOrAResetEndWhatIsRemembered) {
   EXPECT_TRUE(Decide());
 }
 
+// With Redis as the store it is Redis that remembers resets: they take no room here.
+TEST_F(FallbackTest, AResetLeavesNothingInTheTableOfThisNode) {
+  Load(RuleText("r", ", on_store_error: local"));
+  struct Done final : OperatorCall {
+    void OnDone() noexcept override {}
+  } reset;
+  const Attribute user{.name = "user_id", .value = "a"};
+  reset.attributes = {&user, 1};
+  service->Reset(reset);
+  EXPECT_EQ(local->Stats().inserts, 0U);
+  GoAway();
+  EXPECT_TRUE(Decide());
+  service->Reset(reset);
+  EXPECT_EQ(local->Stats().inserts, 1U);
+  EXPECT_EQ(local->Stats().live_slots, 0U);
+}
+
 // What a client gives back counts as an operator's refund does; what it takes does not.
 TEST_F(FallbackTest, ASettlementThatGivesBackEndsWhatIsRemembered) {
   Load(RuleText("r"));
