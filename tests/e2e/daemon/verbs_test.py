@@ -97,6 +97,37 @@ class VerbsTest(DaemonCase):
         self.assertEqual(json.loads(lifted), {"lifted": 1})
         self.assertEqual(self.post("check", abuse)[0], 429)
 
+    def test_what_was_given_out_survives_a_snapshot(self):
+        _, job = self.post("check", {"user_id": "a", "job": "yes", "receipt": True})
+        self.assertEqual(self.left(), 999)
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+        (self.root / "table").unlink()  # As after a reboot.
+        self.start()
+
+        self.assertEqual(self.left(), 999)
+        forged = job["receipt"][:-1] + ("A" if job["receipt"][-1] != "A" else "E")
+        self.assertIn(self.post("refund", {"receipt": forged})[0], (400, 404))
+        self.assertEqual(self.post("refund", {"receipt": job["receipt"]})[1],
+                         {"refunded": [{"name": "tokens", "units": 1}]})
+        self.assertEqual(self.post("release", {"holds": job["holds"]})[1], {"released": 1})
+        self.assertEqual(self.left(), 1000)
+
+        # Without its snapshots the table is another: what the first one gave out is not its own.
+        _, other = self.post("check", {"user_id": "a", "job": "yes", "receipt": True})
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+        (self.root / "table").unlink()
+        for snapshot in (self.root / "snapshots").iterdir():
+            snapshot.unlink()
+        self.start()
+        self.assertEqual(self.post("check", {"user_id": "a", "job": "yes"})[0], 200)
+        self.assertEqual(self.post("refund", {"receipt": other["receipt"]})[0], 404)
+        self.assertEqual(self.post("release", {"holds": other["holds"]})[1], {"released": 0})
+        self.assertEqual(self.left(), 999)
+
     def test_lists(self):
         for _ in range(5):
             self.assertEqual(self.post("check", {"ip": "192.0.2.99", "endpoint": "/login"})[0], 200)
