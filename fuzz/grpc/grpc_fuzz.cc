@@ -12,6 +12,7 @@
 #include "wire/grpc_message.h"
 #include "wire/grpc_status.h"
 #include "wire/native_check.h"
+#include "wire/native_redemption.h"
 #include "wire/rls_request.h"
 
 namespace {
@@ -43,6 +44,23 @@ void ReadRls(std::string_view bytes) {
   }
 }
 
+void ReadRedemptions(std::string_view bytes) {
+  static NativeHoldsRequest holds;
+  if (holds.Read(bytes)) {
+    for (const NativeHold& hold : holds.holds) {
+      Check(sluice::base::IsUtf8(hold.rule) && sluice::base::IsUtf8(hold.id));
+    }
+  }
+  static NativeSettleRequest settle;
+  if (settle.Read(bytes)) {
+    Check(sluice::base::IsUtf8(settle.reservation));
+  }
+  static NativeRefundRequest refund;
+  if (refund.Read(bytes)) {
+    Check(sluice::base::IsUtf8(refund.receipt));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -70,6 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     static NativeCheckRequest check;
     (void)check.Read(bytes);
+    ReadRedemptions(bytes);
   }
   return 0;
 }
