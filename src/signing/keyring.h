@@ -51,7 +51,7 @@ class Keyring {
   void SetShared(const Secret& secret);
   static constexpr std::size_t kMostShared = 8;
 
-  // Appends a token. `payload`: any bytes. 1 to 2 us (docs/benchmarks.md).
+  // Appends a token. `payload`: any bytes. About 2 us, as Open() (docs/benchmarks.md).
   void Seal(TokenKind kind, std::string_view payload, std::string& token) const;
   // Any bytes may be given. `payload` is what was sealed if this is kGood; else it is empty.
   [[nodiscard]] Opened Open(TokenKind kind, std::string_view token, std::string& payload) const;
