@@ -193,7 +193,8 @@ void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply
   if (command.kind == Kind::kSecret) {
     const bool read = ReadSecret(reply, static_cast<SecretCall&>(*command.call));
     if (!read) {
-      ReportError(fmt::format("the key {} holds no secret of ours: remove it", SecretCall::kKey),
+      ReportError(fmt::format("the key {} does not contain a secret of Sluice: remove it",
+                              SecretCall::kKey),
                   now);
     }
     Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,

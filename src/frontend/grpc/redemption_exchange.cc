@@ -76,7 +76,7 @@ Status RedemptionExchange::Begin(Connection& connection, service::LimiterService
 Status RedemptionExchange::ReadHolds(std::string_view bytes) {
   wire::NativeHoldsRequest request;
   if (!request.Read(bytes)) {
-    return {GrpcCode::kInternal, "the message is no HoldsRequest"};
+    return {GrpcCode::kInternal, "the message is not a HoldsRequest"};
   }
   if (request.holds.empty() || request.holds.size() > store::kMaxChecksPerCall) {
     return {GrpcCode::kInvalidArgument, "name 1 to 64 holds"};
@@ -92,7 +92,7 @@ Status RedemptionExchange::ReadHolds(std::string_view bytes) {
 Status RedemptionExchange::ReadSettlement(std::string_view bytes) {
   wire::NativeSettleRequest request;
   if (!request.Read(bytes)) {
-    return {GrpcCode::kInternal, "the message is no SettleRequest"};
+    return {GrpcCode::kInternal, "the message is not a SettleRequest"};
   }
   if (!request.cost && request.costs.empty()) {
     return {GrpcCode::kInvalidArgument, "cost is missing: the actual cost of the request"};
@@ -116,7 +116,7 @@ Status RedemptionExchange::ReadSettlement(std::string_view bytes) {
 Status RedemptionExchange::ReadRefund(std::string_view bytes) {
   wire::NativeRefundRequest request;
   if (!request.Read(bytes)) {
-    return {GrpcCode::kInternal, "the message is no RefundRequest"};
+    return {GrpcCode::kInternal, "the message is not a RefundRequest"};
   }
   if (!charges_->Read(request.receipt)) {
     return {GrpcCode::kInvalidArgument, "receipt must come from the response to a check"};

@@ -70,7 +70,7 @@ TEST_F(SecretTest, WhatIsNoSecretIsRefusedAndSaid) {
   server_.Run({"SET", kKey, "hello"});
   Node node(*this);
   node.store.RunUntil(
-      [&] { return node.store.events().find("holds no secret") != std::string::npos; });
+      [&] { return node.store.events().find("does not contain a secret") != std::string::npos; });
   EXPECT_TRUE(node.told.empty());
   server_.Run({"DEL", kKey});
   node.store.RunUntil([&] { return !node.told.empty(); });
