@@ -74,8 +74,7 @@ std::string SimulatedServer::Evaluate(const wire::RespCommandParser& command, Ti
   const std::int64_t now_us = InUs(now);
   const std::int64_t left_us = 3'600'000'000;
   if (command.args()[1] == ScriptOf(ScriptId::kRefund).sha1) {
-    // Behind the key stands the mark of its resets, of which there are none.
-    used_ = std::max<Units>(0, used_ - std::stoll(std::string(command.args()[7])));
+    used_ = std::max<Units>(0, used_ - std::stoll(std::string(command.args()[6])));
     Replicate(now, lag);
     return fmt::format("*1\r\n:{}\r\n", now_us);
   }
