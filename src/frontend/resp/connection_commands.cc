@@ -113,7 +113,8 @@ void RunHello(Args args, Connection& connection) {
   }
   if (!session.authenticated) {
     connection.Reply().Error(
-        "NOAUTH", "authenticate first, or send HELLO with AUTH default and the password");
+        "NOAUTH",
+        "HELLO must be called by an authenticated client, or with AUTH default and the password");
     return;
   }
   if (name && !IsName(*name)) {

@@ -127,7 +127,8 @@ TEST_F(ThrottleTest, WhatIsOutOfRangeIsAnError) {
   for (const auto& each : cases) {
     EXPECT_THAT(Throttle(each.rest), StartsWith(each.error)) << each.rest;
   }
-  EXPECT_THAT(Throttle(std::string(1025, 'k') + " 1 1 1"), StartsWith("ERR the key may have 1024"));
+  EXPECT_THAT(Throttle(std::string(1025, 'k') + " 1 1 1"),
+              StartsWith("ERR the key may have at most 1024"));
   EXPECT_EQ(Throttle(std::string(1024, 'k') + " 1 1 1"), "[0 2 1 -1 1]");
   EXPECT_EQ(Throttle("most 999999999999998 999999999999999 1"),
             "[0 999999999999999 999999999999998 -1 0]");
