@@ -38,8 +38,9 @@ std::string Numbers(const core::Quota& quota) {
     return fmt::format("{} per {}, burst {}", quota.rate, window, quota.limit);
   }
   if (quota.algorithm == core::Algorithm::kConcurrency) {
+    const Units ceiling = core::CeilingOf(quota);
     const std::string share =
-        quota.ceiling == quota.limit ? "" : fmt::format(" ({} for this priority)", quota.ceiling);
+        ceiling == quota.limit ? "" : fmt::format(" ({} for this priority)", ceiling);
     return fmt::format("{} at the same time{}, hold_ttl {}", quota.limit, share, window);
   }
   return fmt::format("{} per {}", quota.limit, window);

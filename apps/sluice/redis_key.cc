@@ -53,8 +53,8 @@ int Key(const KeyOptions& options) {
     const core::KeyView key{
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
     Print(*applied.rule, applied.rule->id, key, applied.quota);
-    if (!applied.rule->formerly.empty()) {
-      Print(*applied.rule, applied.rule->formerly, key, applied.quota);
+    for (const std::string& old : applied.rule->formerly) {
+      Print(*applied.rule, old, key, applied.quota);
     }
   }
   if (!any) {
@@ -69,9 +69,8 @@ void AddKey(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<KeyOptions>();
   CLI::App* command = app.add_subcommand("key", "Print the Redis keys of a request");
   command->footer(
-      "Prints a line for each rule that applies: its id and the key; with formerly, also the old "
-      "id's key "
-      "too.\n"
+      "Prints a line for each rule that applies: its id and the key; with formerly, also the keys "
+      "of the former ids.\n"
       "Exit codes: 0 a rule applies, 1 none does, 2 error.\n"
       "Example: redis-cli get \"$(sluice key --rules rules.yaml user_id=u_42 | cut -d' ' -f2)\"");
   command->add_option("--rules", options->files, "Rule file or configuration; may be repeated")

@@ -145,7 +145,7 @@ void DocumentReader::ReadHash(const YamlNode& node, AttributeKind& kind) {
   }
 }
 
-void DocumentReader::ReadRules(AttributeTable& attributes, CalendarShelf& calendars,
+void DocumentReader::ReadRules(AttributeTable& attributes, QuotaShelf& calendars,
                                std::vector<RuleDraft>& drafts) {
   if (!root_.is_map()) {
     return;  // Noted in the first step.
