@@ -45,7 +45,11 @@ inline constexpr int kAlgorithmCount = 8;  // Those that a rule may name.
 // chosen (64 and 128 bits) until the year 2162.
 inline constexpr Duration kLongestHorizon = std::chrono::hours(24) * 36'500;
 inline constexpr int kMaxSegments = 64;
-inline constexpr int kDefaultSegments = 8;
+// The fewest of those measured with which no more logs would gain: docs/accuracy.md.
+inline constexpr int kDefaultSegments = 48;
+// With `strict`, which estimates nothing: the length of a segment only says how late a unit comes
+// back.
+inline constexpr int kDefaultStrictSegments = 8;
 
 // The numbers by which one check is judged: a plain value that a check carries to its
 // store. Fields that its algorithm does not use keep their defaults. FaultOf() is the one

@@ -102,6 +102,9 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
   }
   if (const YamlNode* node = rule.Get("strict"); node != nullptr) {
     quota.strict = ReadBool(*node, "strict", report_).value_or(false);
+    if (quota.strict && rule.Get("segments") == nullptr) {
+      quota.segments = core::kDefaultStrictSegments;
+    }
   }
   if (const YamlNode* node = rule.Get("shape"); node != nullptr) {
     quota.shape = ReadBool(*node, "shape", report_).value_or(false);

@@ -56,7 +56,7 @@ TEST_F(ReportTest, TheTextSaysWhatWouldHaveBeenDenied) {
   EXPECT_THAT(text, HasSubstr("of 91 requests"));
   EXPECT_THAT(text, HasSubstr("of 6 keys"));
   EXPECT_THAT(text, HasSubstr("would have delayed"));
-  EXPECT_THAT(text, HasSubstr(">sliding_window, 8 segments"));
+  EXPECT_THAT(text, HasSubstr(">sliding_window, 48 segments"));
   EXPECT_THAT(text, HasSubstr("█"));
 }
 
