@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include "base/display_text.h"
 #include "base/fault.h"
 #include "net/event_loop.h"
 #include "version.h"
@@ -17,6 +18,9 @@ namespace {
 using frontend::http::Role;
 
 constexpr std::size_t kAdminConnections = 256;
+// Columns of what a log line says of a refused request: it may quote the client, line feeds and
+// all.
+constexpr std::size_t kLongestDetail = 300;
 
 tl::unexpected<Error> WithRemedy(const Error& error) {
   return Fault(error.Text() +
@@ -63,7 +67,8 @@ frontend::AnswerLog& Server::LogOf(const ListenerConfig& listener) {
                                                              : "an error";
     spdlog::log(is_plain ? spdlog::level::info : spdlog::level::warn,
                 "{}: answered {} to {}: {} ({} more like it since the last such line)", name,
-                status, line.peer.empty() ? "a client" : line.peer, line.detail, line.others);
+                status, line.peer.empty() ? "a client" : line.peer,
+                base::DisplayText(line.detail, kLongestDetail), line.others);
   };
   return answer_logs_.try_emplace(listener.address, write).first->second;
 }
