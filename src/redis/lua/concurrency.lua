@@ -39,8 +39,7 @@ local function shares_among(all, units)
 end
 
 local function load(key)
-  local found = call('HMGET', key, 'state', 'shares')
-  local text = found[1]
+  local text = call('HGET', key, 'state')
   if not text then
     if call('EXISTS', key) == 1 then
       foreign(key)
@@ -53,14 +52,7 @@ local function load(key)
                  added = {}}
   local back = state.touched - now
   if back <= 0 and now < state.next_expiry then
-    local of, shares = match(found[2] or '', '^([%d ]+)(.*)$')
     state.key = key
-    if of == text then
-      state.shares = {}
-      for name, units in string.gmatch(shares, '|([^=]+)=(%d+)') do
-        state.shares[name] = tonumber(units)
-      end
-    end
     return state
   end
   -- A hold has expired, or the clock has stepped back: all are looked through.
@@ -90,9 +82,23 @@ local function load(key)
   return state
 end
 
+-- The shares that are stored with a state; nil where they belong to another one.
+local function stored_shares(state)
+  local of, list = match(state.key and call('HGET', state.key, 'shares') or '', '^([%d ]+)(.*)$')
+  if of ~= text_of(state) then
+    return nil
+  end
+  local shares = {}
+  for name, units in string.gmatch(list, '|([^=]+)=(%d+)') do
+    shares[name] = tonumber(units)
+  end
+  return shares
+end
+
 -- Of each priority the units in flight. Where a request has changed a state whose shares nobody knew,
 -- they are taken for nothing: then all that is reserved is kept.
 local function shares_of(state)
+  state.shares = state.shares or stored_shares(state)
   if not state.shares and state.key then
     local all, units = call('HGETALL', state.key), {}
     for i = 1, #all, 2 do
@@ -189,8 +195,7 @@ end
 
 -- Whether the hold was there. With a length it is not released: it expires that long from now.
 local function release(key, state, hold, length)
-  local found = call('HMGET', key, hold, hold .. ':')
-  local expiry, units = match(found[1] or '', '^(%d+) (%d+)$')
+  local expiry, units = match(call('HGET', key, hold) or '', '^(%d+) (%d+)$')
   if not expiry then
     return false
   end
@@ -199,6 +204,8 @@ local function release(key, state, hold, length)
       return false
     end
   end
+  local priority = call('HGET', key, hold .. ':')
+  state.shares = state.shares or stored_shares(state)
   local added = {}
   for _, moved in ipairs(state.added) do
     if moved[1] ~= hold then
@@ -211,7 +218,6 @@ local function release(key, state, hold, length)
     state.next_expiry = min(state.next_expiry, now + length)
     state.last_expiry = max(state.last_expiry, now + length)
   else
-    local priority = found[2]
     state.gone[#state.gone + 1] = hold
     state.in_flight = state.in_flight - units
     if state.shares and priority then
