@@ -75,8 +75,9 @@ class LogStream {
   LogStream(const LogStream&) = delete;
   LogStream& operator=(const LogStream&) = delete;
 
-  // One request. Its values live until the stream has come to a second after the next one: long
-  // enough to collect those of one time.
+  // One request. Its values live until the stream has come to the third second after it: long
+  // enough to collect those of one second, and to judge the last of them when the next second has
+  // been collected.
   struct Request {
     WallInstant at{};
     Units cost = 1;

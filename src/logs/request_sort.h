@@ -37,7 +37,7 @@ class RequestSort {
   [[nodiscard]] Result<void> Finish();
 
   // The requests of the next second that has any, in order; of one time in the order in which
-  // they were added. nullptr at the end. It is the caller's until the second call after. Error:
+  // they were added. nullptr at the end. It is the caller's until the third call after. Error:
   // a temporary file cannot be read.
   [[nodiscard]] Result<SecondOfRequests*> Next();
 
@@ -55,7 +55,7 @@ class RequestSort {
   std::size_t next_ = 0;    // Of chunk_, if all of it fitted.
   std::vector<std::unique_ptr<Piece>> pieces_;
   std::vector<std::size_t> heap_;  // Pieces that are not at their end, the earliest first.
-  std::array<SecondOfRequests, 2> rooms_;
+  std::array<SecondOfRequests, 3> rooms_;
   std::size_t turn_ = 0;
 };
 

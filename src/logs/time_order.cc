@@ -49,7 +49,7 @@ void SecondOfRequests::Clear() {
 TimeOrder::TimeOrder(std::chrono::seconds horizon)
     : horizon_(std::clamp(horizon, std::chrono::seconds(0), kLongestHorizon).count()),
       ring_(static_cast<std::size_t>(horizon_) + 1),
-      handed_(2) {}
+      handed_(3) {}
 
 void TimeOrder::StartAt(WallInstant first) {
   floor_ = std::max<std::int64_t>(SecondOf(first) - horizon_, 0);

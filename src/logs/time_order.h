@@ -84,7 +84,8 @@ class TimeOrder {
   [[nodiscard]] WallInstant newest() const { return newest_; }
 
   // The next complete second, sorted, when `at` is the latest there is; nullptr if there is none:
-  // then Fits(at). It is the caller's until it calls TakeBefore() or TakeAny() twice more.
+  // then Fits(at). It is the caller's until it calls TakeBefore() or TakeAny() three times
+  // more.
   [[nodiscard]] SecondOfRequests* TakeBefore(WallInstant at);
   // The earliest second there is: at the end of the log, or when memory is short.
   [[nodiscard]] SecondOfRequests* TakeAny();
@@ -103,7 +104,7 @@ class TimeOrder {
 
   std::int64_t horizon_;  // Seconds.
   std::vector<SecondOfRequests> ring_;
-  std::vector<SecondOfRequests> handed_;  // Two, in turn.
+  std::vector<SecondOfRequests> handed_;  // Three, in turn.
   std::size_t turn_ = 0;
   std::int64_t floor_ = 0;  // The first second that has not been handed out.
   std::size_t held_ = 0;    // Buckets in the ring that are not empty.

@@ -15,6 +15,23 @@ std::string_view TakeWord(std::string_view& rest, char blank) {
   return word;
 }
 
+// CloudFront's standard log, as it is written above each file. Source: "Standard logging
+// reference", AWS documentation.
+constexpr std::string_view kCloudFrontFields =
+    "#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status "
+    "cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id "
+    "x-host-header cs-protocol cs-bytes time-taken x-forwarded-for ssl-protocol ssl-cipher "
+    "x-edge-response-result-type cs-protocol-version fle-status fle-encrypted-fields c-port "
+    "time-to-first-byte x-edge-detailed-result-type sc-content-type sc-content-len sc-range-start "
+    "sc-range-end";
+
+// Whether a line without #Fields before it is one of CloudFront's, whose files were joined without
+// their first lines.
+bool IsCloudFronts(std::string_view line) {
+  return std::ranges::count(line, '\t') == std::ranges::count(kCloudFrontFields, ' ') - 1 &&
+         line.size() > 11 && line[4] == '-' && line[10] == '\t';
+}
+
 }  // namespace
 
 void W3cParser::ReadDirective(std::string_view line) {
@@ -48,6 +65,9 @@ LineKind W3cParser::Parse(std::string_view line, LogRecord& record) {
   if (line.front() == '#') {
     ReadDirective(line);
     return LineKind::kOther;
+  }
+  if (columns_.empty() && IsCloudFronts(line)) {
+    ReadDirective(kCloudFrontFields);
   }
   if (columns_.empty()) {
     return Bad("no #Fields before it: what are its columns?");

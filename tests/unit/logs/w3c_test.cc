@@ -63,5 +63,20 @@ TEST_F(W3cTest, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(parser_.problem(), "it has more or fewer columns than #Fields");
 }
 
+TEST_F(W3cTest, ReadsCloudFrontsLinesWithAndWithoutTheirHeader) {
+  const std::string line =
+      "2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111.cloudfront.net\t/"
+      "index.html\t200\t-\t"
+      "Mozilla/"
+      "5.0%20(X)\ta=b\t-\tHit\tSOX4xwn4XV6Q4rg==\tshop.example\thttps\t23\t0.001\t-\tTLSv1.2\t"
+      "ECDHE-RSA\tHit\tHTTP/2.0\t-\t-\t11040\t0.001\tHit\ttext/html\t78\t-\t-";
+  ASSERT_EQ(parser_.Parse(line, record_), LineKind::kRequest) << parser_.problem();
+  EXPECT_EQ(MsOf(record_.at), 1'575'493'351'000);
+  EXPECT_EQ(Get(Field::kIp), "192.0.2.100");
+  EXPECT_EQ(Get(Field::kPath), "/index.html?a=b");
+  EXPECT_EQ(Get(Field::kHost), "shop.example");  // The viewer's, not the distribution's.
+  EXPECT_EQ(Get(Field::kStatus), "200");
+}
+
 }  // namespace
 }  // namespace sluice::logs
