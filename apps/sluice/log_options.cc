@@ -4,8 +4,12 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "core/quota.h"
 #include "logs/format_detection.h"
@@ -52,14 +56,28 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
       .add_option("--reorder", arguments.reorder,
                   "Put lines in order that are out of order by up to this much, at most 1h")
       ->capture_default_str();
+  command.add_flag("--no-spread", arguments.no_spread,
+                   "Judge whole-second timestamps as they are; else the requests of a second are "
+                   "spread over it where a rule looks back for less than 30 s");
   command.add_flag("--sort", arguments.sort,
                    "Sort each log as a whole before it is judged (files that need it are sorted "
                    "anyway)");
   command
       .add_option("logs", arguments.logs,
                   "The logs, plain or .gz, merged by time; - is standard input")
-      ->required()
-      ->type_name("FILE");
+      ->required();
+}
+
+std::size_t OutputColumns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
+    return size.ws_col;
+  }
+  const char* const said = std::getenv("COLUMNS");  // NOLINT(concurrency-mt-unsafe)
+  const std::string_view text = said == nullptr ? "" : said;
+  std::size_t columns = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
+  return read.ec == std::errc() && columns != 0 ? columns : 80;
 }
 
 std::optional<Duration> DurationOf(const std::string& text) {

@@ -22,6 +22,7 @@ struct LogArguments {
   std::string time;        // column[:unit]
   std::string log_format;  // $remote_addr [$time_local] ...
   bool sort = false;
+  bool no_spread = false;
   std::string zone = "UTC";
   std::string reorder = "2m";
   std::vector<std::string> logs;
@@ -35,6 +36,9 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
 [[nodiscard]] std::optional<logs::LogOptions> LogOptionsOf(const LogArguments& arguments);
 [[nodiscard]] std::optional<logs::AttributePlan> AttributePlanOf(
     const LogArguments& arguments, const std::vector<std::string>& attributes);
+
+// The width of the terminal that standard output goes to; where it goes elsewhere, $COLUMNS, or 80.
+[[nodiscard]] std::size_t OutputColumns();
 
 // "250ms", "10s", "1m", "2h", "30d", "0": a length of time as rule files write it.
 [[nodiscard]] std::optional<Duration> DurationOf(const std::string& text);

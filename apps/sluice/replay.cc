@@ -7,11 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "base/clock.h"
-#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "log_options.h"
@@ -24,6 +20,7 @@
 #include "replay/report_json.h"
 #include "replay/report_text.h"
 #include "rule_files.h"
+#include "version.h"
 
 namespace sluice::app {
 
@@ -63,10 +60,13 @@ int ReplayEvents(const ReplayOptions& options) {
   return replay::RunEvents(run, events, std::cout, std::cerr);
 }
 
-// Of the terminal that the report goes to; 100 where it goes elsewhere.
-std::size_t Columns() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60 ? size.ws_col : 100;
+// "rules.yaml, more.yaml".
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
 }
 
 bool Print(std::string& text) {
@@ -87,8 +87,14 @@ int ReplayLogs(const ReplayOptions& options) {
   if (rules == nullptr) {
     return kExitNo;
   }
+  const bool page = !options.html.empty();
+  std::vector<std::string> attributes = rules->AttributeNames();
+  if (page) {
+    attributes.insert(attributes.end(), replay::kProfileAttributes.begin(),
+                      replay::kProfileAttributes.end());
+  }
   const auto log_options = LogOptionsOf(options.logs);
-  const auto plan = AttributePlanOf(options.logs, rules->AttributeNames());
+  const auto plan = AttributePlanOf(options.logs, attributes);
   if (!log_options || !plan) {
     return kExitError;
   }
@@ -96,6 +102,8 @@ int ReplayLogs(const ReplayOptions& options) {
   replay::LogReplayOptions run{.compare = options.compare, .top = options.top};
   run.keys = options.keys == 0 ? run.keys : options.keys;
   run.today = base::SystemClock().Read().wall;
+  run.spread = !options.logs.no_spread;
+  run.profile = page;
   run.decisions = options.decisions ? &decisions : nullptr;
   replay::ReplayReport report;
   bool written = true;
@@ -116,16 +124,18 @@ int ReplayLogs(const ReplayOptions& options) {
     return Fail(done.error().Text());
   }
   std::string text =
-      options.json ? replay::ReportJson(report) : replay::ReportText(report, Columns());
+      options.json ? replay::ReportJson(report) : replay::ReportText(report, OutputColumns());
   if (options.decisions) {
     std::fputs(text.c_str(), stderr);  // Standard output has the decisions.
   } else {
     written = Print(text) && written;
   }
-  if (!options.html.empty()) {
-    std::ofstream page(options.html, std::ios::binary);
-    page << replay::ReportHtml(report) << std::flush;
-    if (!page) {
+  if (page) {
+    report.rule_files = Joined(options.rules);
+    report.version = kVersion;
+    std::ofstream file(options.html, std::ios::binary);
+    file << replay::ReportHtml(report) << std::flush;
+    if (!file) {
       return Fail(options.html + ": cannot be written");
     }
   }
@@ -139,40 +149,37 @@ int ReplayLogs(const ReplayOptions& options) {
 
 void AddReplay(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReplayOptions>();
-  Command& command = AddCommand(
-      app, "replay", "Report what rules would have done to the traffic in request logs",
-      {.notes =
-           "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, AWS ALB and "
-           "ELB, Envoy and Istio text, CSV, TSV, JSON lines, W3C (IIS, CloudFront), and what "
-           "--log-format describes; plain, or within the output of Docker, Compose, Kubernetes or "
-           "syslog. The format is found out.\n\n"
-           "Attributes: ip, client, method, path, endpoint, host, status, user_agent, user, and "
-           "every column by its name.\n\n"
-           "--format events: reads one JSON object per line, prints one line per check or peek "
-           "(docs/replay.md).",
-       .exit_codes = "0 done, 1 the rules are invalid, 2 error",
-       .examples = {
-           {"What rules would have done to a log", "sluice replay --rules rules.yaml access.log"},
-           {"Compare the algorithms, and write a page with charts",
-            "sluice replay --rules rules.yaml --compare --html report.html access.log"}}});
-  command.add_option("--rules", options->rules, "Rule file (may be repeated)")
+  CLI::App* command = app.add_subcommand(
+      "replay", "Report what rules would have done to the traffic in request logs");
+  command->footer(
+      "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, AWS ALB and ELB,\n"
+      "Envoy and Istio text, CSV, TSV, JSON lines, W3C (IIS, CloudFront), and what --log-format\n"
+      "describes; plain, or within the output of Docker, Compose, Kubernetes or syslog. The "
+      "format\n"
+      "is found out. Attributes: ip, client, method, path, endpoint, host, status, user_agent, "
+      "user,\n"
+      "and every column by its name.\n"
+      "--format events: reads one JSON object per line, prints one line per check or peek "
+      "(docs/replay.md).\n"
+      "Exit codes: 0 done, 1 the rules are invalid, 2 error.\n"
+      "Example: sluice replay --rules rules.yaml /var/log/nginx/access.log*");
+  command->add_option("--rules", options->rules, "Rule file (may be repeated)")
       ->required()
-      ->type_name("FILE")
       ->allow_extra_args(false);
-  AddLogArguments(command, options->logs, {"events"});
-  command.add_flag(
+  AddLogArguments(*command, options->logs, {"events"});
+  command->add_flag(
       "--compare", options->compare,
       "Also compare all algorithms at the same limit, and count their wrong decisions");
-  command.add_flag("--json", options->json, "Print the report as JSON");
-  command.add_option("--html", options->html, "Also write the report as one page with charts")
+  command->add_flag("--json", options->json, "Print the report as JSON");
+  command->add_option("--html", options->html, "Also write the report as one page with charts")
       ->type_name("FILE");
-  command.add_flag("--decisions", options->decisions,
-                   "Print a JSON line per request (events always do)");
-  command.add_option("--top", options->top, "Number of keys in each list")->capture_default_str();
-  command.add_option("--keys", options->keys, "Number of keys that the table has room for")
+  command->add_flag("--decisions", options->decisions,
+                    "Print a JSON line per request (events always do)");
+  command->add_option("--top", options->top, "Number of keys in each list")->capture_default_str();
+  command->add_option("--keys", options->keys, "Number of keys that the table has room for")
       ->check(CLI::Range(std::uint64_t{1}, store::kMostKeys))
       ->default_str("1000000, events: 65536");
-  command.callback([options, &exit_code] {
+  command->callback([options, &exit_code] {
     exit_code = options->logs.format == "events" ? ReplayEvents(*options) : ReplayLogs(*options);
   });
 }

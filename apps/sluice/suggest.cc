@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "command.h"
 #include "command_line.h"
-#include "core/key.h"
 #include "exit_code.h"
 #include "log_options.h"
 #include "logs/log_merge.h"
@@ -56,9 +54,6 @@ int Suggest(const SuggestOptions& options) {
     windows.push_back(*window);
   }
   const std::vector<std::string> key = Words(options.key);
-  if (key.size() > core::kMaxKeyParts) {
-    return Fail("--key: more than 8 attributes");
-  }
   const auto log_options = LogOptionsOf(options.logs);
   const auto plan = AttributePlanOf(options.logs, key);
   if (!log_options || !plan) {
@@ -69,11 +64,15 @@ int Suggest(const SuggestOptions& options) {
   replay::ReplayReport report;
   const auto done = ReadInOrder(options.logs, *log_options, *plan, /*final=*/false,
                                 [&](logs::LogMerge& logs) -> Result<void> {
-                                  replay::SuggestionReader reader(*plan, windows);
+                                  auto reader = replay::SuggestionReader::Create(
+                                      *plan, key, windows, !options.logs.no_spread);
+                                  if (!reader) {
+                                    return tl::unexpected(reader.error());
+                                  }
                                   ProgressBar progress(logs);
-                                  reader.Run(logs, [&progress] { progress.Show(); });
-                                  suggestions = reader.Suggestions(options.top);
-                                  report = reader.Logs(logs, today);
+                                  reader->Run(logs, [&progress] { progress.Show(); });
+                                  suggestions = reader->Suggestions(options.top);
+                                  report = reader->Logs(logs, today);
                                   return {};
                                 });
   if (!done) {
@@ -83,9 +82,9 @@ int Suggest(const SuggestOptions& options) {
   if (options.json) {
     text = replay::SuggestionsJson(suggestions, key, report);
   } else {
-    text = replay::LogsText(report);
+    text = replay::LogsText(report, OutputColumns());
     for (const replay::Suggestion& suggestion : suggestions) {
-      text += replay::SuggestionText(suggestion, key, options.logs.cost);
+      text += replay::SuggestionText(suggestion, key, options.logs.cost, OutputColumns());
     }
   }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
@@ -98,24 +97,24 @@ int Suggest(const SuggestOptions& options) {
 
 void AddSuggest(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SuggestOptions>();
-  Command& command = AddCommand(
-      app, "suggest",
-      "Suggest limits from a log: those that would have denied 1 in 100, 1,000 and 10,000 clients",
-      {.notes =
-           "Reads the same logs as replay. Prints, for each window, the limits, whom they would "
-           "have affected, and a rule to paste, in shadow mode.",
-       .examples = {{"Limits for each address, by the minute and by the hour",
-                     "sluice suggest --key ip --window 1m --window 1h access.log"}}});
-  command.add_option("--key", options->key, "Attributes that distinguish clients")
+  CLI::App* command = app.add_subcommand(
+      "suggest",
+      "Suggest limits from a log: those that would have denied 1 in 100, 1,000 and 10,000 clients");
+  command->footer(
+      "Reads the same logs as replay. Prints, for each window, the limits, how many clients each\n"
+      "would have denied, and a rule to paste, in shadow mode. The limits hold for that rule.\n"
+      "Exit codes: 0 done, 2 error.\n"
+      "Example: sluice suggest --key ip --window 1m --window 1h /var/log/nginx/access.log*");
+  command->add_option("--key", options->key, "Attributes that distinguish clients")
       ->type_name("A,B")
       ->capture_default_str();
-  command.add_option("--window", options->windows, "Length of a window (may be repeated)")
+  command->add_option("--window", options->windows, "Length of a window (may be repeated)")
       ->allow_extra_args(false)
       ->default_str("1m");
-  command.add_option("--top", options->top, "Number of keys to list")->capture_default_str();
-  command.add_flag("--json", options->json, "Print the suggestions as JSON");
-  AddLogArguments(command, options->logs, {});
-  command.callback([options, &exit_code] { exit_code = Suggest(*options); });
+  command->add_option("--top", options->top, "Number of keys to list")->capture_default_str();
+  command->add_flag("--json", options->json, "Print the suggestions as JSON");
+  AddLogArguments(*command, options->logs, {});
+  command->callback([options, &exit_code] { exit_code = Suggest(*options); });
 }
 
 }  // namespace sluice::app

@@ -16,9 +16,9 @@ namespace {
 using core::Algorithm;
 using store::Check;
 
-// Under how many former ids the key may lie. What is unlimited keeps nothing, under no name.
-std::size_t FormersOf(const Check& check) {
-  return check.quota.unlimited ? 0 : check.key.formerly.size();
+// What is unlimited keeps nothing, under no name.
+bool HasFormer(const Check& check) {
+  return !check.key.formerly.empty() && !check.quota.unlimited;
 }
 
 void PutCheckKeys(CommandArgs& args, const Check& check) {
@@ -34,7 +34,7 @@ void PutCheck(CommandArgs& args, const Check& check, const Judged& judged, store
   const bool unlimited = check.quota.unlimited;
   args.Put(unlimited ? std::string_view("unlimited")
                      : ScriptOf(ScriptFor(check.quota.algorithm)).name);
-  args.Put(static_cast<std::int64_t>(FormersOf(check)));
+  args.PutFlag(HasFormer(check));
   args.PutFlag(check.shadow);
   args.Put(check.cost.units);
   if (unlimited) {
@@ -50,7 +50,10 @@ void PutCheck(CommandArgs& args, const Check& check, const Judged& judged, store
 void PutGuardKeys(CommandArgs& args, const store::CheckCall& call) {
   for (const Check& check : call.checks) {
     if (check.ban != nullptr) {
-      args.PutAllBanKeys(check.key);
+      args.PutBanKeys(check.key.rule, check.key);
+      if (!check.key.formerly.empty()) {
+        args.PutBeside(check.key.formerly, check.key, BesideKey::kBan);
+      }
     }
   }
 }
@@ -63,7 +66,7 @@ void PutGuards(CommandArgs& args, const store::CheckCall& call, std::size_t guar
       args.Put(check.ban->after);
       args.Put(InUs(check.ban->within.count()));
       args.Put(InUs(check.ban->lasts.count()));
-      args.Put(static_cast<std::int64_t>(check.key.formerly.size()));
+      args.PutFlag(!check.key.formerly.empty());
       args.PutAttributesOfBan(check.key);
     }
   }
@@ -110,7 +113,7 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
     call.answers[i].hold = holds ? store::NextNonce() | 1U : 0;
     if (IsAsked(check)) {
       ++asked;
-      keys += 1 + FormersOf(check);
+      keys += HasFormer(check) ? 2 : 1;
     }
   }
   if (const Check* check = OnlyPlain(call)) {
@@ -129,7 +132,7 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
   for (const Check& check : call.checks) {
     if (check.ban != nullptr) {
       ++guards;
-      keys += 2 * KeysOf(check.key);
+      keys += check.key.formerly.empty() ? 2 : 3;
     }
   }
   const bool spans = call.request_id != 0;

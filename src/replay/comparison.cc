@@ -1,15 +1,7 @@
 #include "replay/comparison.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <utility>
-
-#include "core/bucket.h"
-#include "core/fixed_window.h"
-#include "core/sliding_window.h"
-#include "core/sliding_window_counter.h"
-#include "core/sliding_window_log.h"
 
 namespace sluice::replay {
 
@@ -17,9 +9,6 @@ namespace {
 
 using core::Algorithm;
 using core::Quota;
-
-// What stands for no limit when an algorithm only counts.
-constexpr Units kCounting = kMaxUnits;
 
 bool SameWay(const Quota& a, const Quota& b) {
   return a.algorithm == b.algorithm && a.strict == b.strict &&
@@ -45,19 +34,6 @@ std::string NameOf(const Quota& quota) {
     name += quota.strict ? ", strict" : "";
   }
   return name;
-}
-
-// An algorithm's state out of, and into, room for the largest.
-template <class T>
-T Load(const std::array<std::uint64_t, 4>& words) {
-  std::array<std::uint64_t, sizeof(T) / 8> part;  // NOLINT: filled at once.
-  std::copy_n(words.begin(), part.size(), part.begin());
-  return std::bit_cast<T>(part);
-}
-template <class T>
-void Store(std::array<std::uint64_t, 4>& words, const T& state) {
-  const auto part = std::bit_cast<std::array<std::uint64_t, sizeof(T) / 8>>(state);
-  std::copy_n(part.begin(), part.size(), words.begin());
 }
 
 void Compare(Errors& errors, bool allowed, bool right) {
@@ -111,61 +87,6 @@ void Comparison::AddRow(std::string name, const Quota& quota, bool own) {
   quotas_.push_back(quota);
 }
 
-void Comparison::Entries::Change(std::uint32_t drop, core::Entry append) {
-  gone += drop;
-  if (gone * 2 > list.size()) {  // So that each is moved once at most.
-    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(gone));
-    gone = 0;
-  }
-  if (gone < list.size() && list.back().at == append.at) {
-    list.back().units += append.units;
-  } else {
-    list.push_back(append);
-  }
-}
-
-template <class Core>
-Decision Comparison::StepPlain(State& state, const Quota& quota, const TableNow& now, Cost cost) {
-  const auto held = Load<typename Core::State>(state.words);
-  const auto outcome = Core::Check(quota, held, now, cost);
-  Store(state.words, outcome.decision.allowed ? outcome.on_allow : outcome.on_deny);
-  return outcome.decision;
-}
-
-template <class Core>
-Decision Comparison::StepWithEntries(State& state, const Quota& quota, const TableNow& now,
-                                     Cost cost) {
-  const auto held = Load<typename Core::State>(state.words);
-  const auto outcome = Core::Check(quota, held, state.entries, now, cost);
-  if (outcome.decision.allowed && outcome.append.units > 0) {
-    state.entries.Change(outcome.drop, outcome.append);
-    Store(state.words, outcome.on_allow);
-  }
-  return outcome.decision;
-}
-
-Decision Comparison::Step(State& state, const Quota& quota, const TableNow& now, Cost cost) {
-  switch (quota.algorithm) {
-    case Algorithm::kFixedWindow:
-      return StepPlain<core::FixedWindow<TableTimeline>>(state, quota, now, cost);
-    case Algorithm::kSlidingWindowCounter:
-      return StepPlain<core::SlidingWindowCounter<TableTimeline>>(state, quota, now, cost);
-    case Algorithm::kTokenBucket:
-    case Algorithm::kGcra:
-    case Algorithm::kLeakyBucket:
-      return StepPlain<core::Bucket<TableTimeline>>(state, quota, now, cost);
-    case Algorithm::kSlidingWindow:
-      return StepWithEntries<core::SlidingWindow<TableTimeline>>(state, quota, now, cost);
-    case Algorithm::kSlidingWindowLog:
-      return StepWithEntries<core::SlidingWindowLog<TableTimeline>>(state, quota, now, cost);
-    case Algorithm::kConcurrency:
-    case Algorithm::kThrottle:  // No rule has it,
-    case Algorithm::kTally:     // nor this.
-      break;
-  }
-  return {};  // Not comparable.
-}
-
 void Comparison::Judge(std::size_t key, const Quota& quota, WallInstant at, Cost cost) {
   if (key >= keys_.size()) {
     keys_.resize(key + 1);
@@ -173,13 +94,12 @@ void Comparison::Judge(std::size_t key, const Quota& quota, WallInstant at, Cost
   Key& held = keys_[key];
   held.lanes.resize(rows_.size());
   const Units limit = core::LimitPerWindow(quota);
-  const TableNow now{.line = TableInstant(at.time_since_epoch()), .wall = at};
   const Units used = held.everything.Used(at, quota.window);
   const bool fits_everything = cost.units == 0 || used + cost.units <= limit;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     ComparisonRow& row = rows_[i];
     Lane& lane = held.lanes[i];
-    const Decision decision = Step(lane.state, At(quotas_[i], quota, row.own), now, cost);
+    const Decision decision = lane.state.Check(At(quotas_[i], quota, row.own), at, cost);
     const Units admitted = lane.admitted.Used(at, quota.window);
     const bool fits = cost.units == 0 || admitted + cost.units <= limit;
     ++row.requests;
@@ -192,9 +112,7 @@ void Comparison::Judge(std::size_t key, const Quota& quota, WallInstant at, Cost
     if (row.as_counter && row.counts) {
       Quota counting = quotas_[i];
       counting.window = quota.window;
-      counting.limit = kCounting;
-      const Decision counted = Step(lane.counter, counting, now, cost);
-      Compare(*row.as_counter, kCounting - counted.remaining <= limit, fits_everything);
+      Compare(*row.as_counter, lane.counter.Count(counting, at, cost) <= limit, fits_everything);
     }
   }
   held.everything.Add(at, cost.units, limit);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,8 +10,8 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-#include "core/outcome.h"
 #include "core/quota.h"
+#include "replay/algorithm_state.h"
 #include "replay/exact_window.h"
 #include "rules/rule.h"
 
@@ -26,7 +25,7 @@ struct Errors {
 
 // One algorithm at a rule's limit, judged beside the others on the same requests.
 struct ComparisonRow {
-  std::string name;  // "sliding_window, 48 segments"
+  std::string name;  // "sliding_window, 8 segments"
   bool own = false;  // The rule as it is.
   std::uint64_t requests = 0;
   std::uint64_t denied = 0;
@@ -62,32 +61,10 @@ class Comparison {
   [[nodiscard]] const std::vector<ComparisonRow>& rows() const { return rows_; }
 
  private:
-  // The entries of a log or of segments: a list as core/outcome.h wants it.
-  struct Entries {
-    std::vector<core::Entry> list;  // From gone on; oldest first.
-    std::size_t gone = 0;
-
-    template <class F>
-    void ForEach(F f) const {
-      for (std::size_t i = gone; i < list.size() && f(list[i]); ++i) {
-      }
-    }
-    template <class F>
-    void ForEachNewestFirst(F f) const {
-      for (std::size_t i = list.size(); i > gone && f(list[i - 1]); --i) {
-      }
-    }
-    void Change(std::uint32_t drop, core::Entry append);
-  };
-  // One algorithm's state of one key.
-  struct State {
-    std::array<std::uint64_t, 4> words{};
-    Entries entries;
-  };
   struct Lane {
-    State state;
+    AlgorithmState state;
     ExactWindow admitted;
-    State counter;
+    AlgorithmState counter;
   };
   struct Key {
     std::vector<Lane> lanes;  // By row.
@@ -95,15 +72,6 @@ class Comparison {
   };
 
   void AddRow(std::string name, const core::Quota& quota, bool own);
-  // Judges and charges.
-  [[nodiscard]] static Decision Step(State& state, const core::Quota& quota, const TableNow& now,
-                                     Cost cost);
-  template <class Core>
-  [[nodiscard]] static Decision StepPlain(State& state, const core::Quota& quota,
-                                          const TableNow& now, Cost cost);
-  template <class Core>
-  [[nodiscard]] static Decision StepWithEntries(State& state, const core::Quota& quota,
-                                                const TableNow& now, Cost cost);
 
   std::vector<ComparisonRow> rows_;
   std::vector<core::Quota> quotas_;  // By row; limits are those of each request.

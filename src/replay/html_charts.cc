@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 
+#include <date/date.h>
 #include <fmt/format.h>
 
 #include "replay/human_text.h"
@@ -15,212 +17,141 @@ namespace sluice::replay {
 
 namespace {
 
-using Out = std::back_insert_iterator<std::string>;
+constexpr std::int64_t kDay = 86'400;
+constexpr std::int64_t kMostTicks = 6;
+constexpr double kHeight = 1000;  // Of the plot, in units of its own.
 
-constexpr double kWidth = 960;
-constexpr double kLeft = 70;  // For the numbers of the axis.
-constexpr double kRight = 10;
-
-std::string Open(double height, std::string_view label) {
-  return fmt::format(
-      "<div class=\"scroll\"><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" "
-      "preserveAspectRatio=\"xMidYMid\">\n",
-      kWidth, height, label);
-}
-
-// The least of 1, 2, 5, 10, 20, ... that is at least `value`: where an axis ends.
-std::uint64_t RoundUp(std::uint64_t value) {
-  std::uint64_t power = 1;
-  while (power * 10 <= value) {
-    power *= 10;
-  }
-  for (const std::uint64_t step : {1, 2, 3, 4, 5, 6, 8, 10}) {
-    if (power * step >= value) {
-      return power * step;
+// The least of 1, 2, 4, 6, 8, 10, 20, ... that is at least `value`: where an axis ends. All but 1
+// have a whole half.
+std::uint64_t AxisEnd(std::uint64_t value) {
+  for (std::uint64_t power = 1;; power *= 10) {
+    for (const std::uint64_t step : {1, 2, 4, 6, 8}) {
+      if (power * step >= value) {
+        return power * step;
+      }
     }
   }
-  return value;
 }
 
-std::string Tick(double x, double y, std::string_view anchor, std::string_view text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                     text);
+// The least of some round lengths of time of which at most kMostTicks fit into `seconds`.
+std::int64_t TickStep(std::int64_t seconds) {
+  constexpr std::array<std::int64_t, 19> kSteps{
+      1,      2,      5,      15,   30,       60,       300,       900,       1'800,    3'600,
+      10'800, 21'600, 43'200, kDay, 2 * kDay, 7 * kDay, 14 * kDay, 28 * kDay, 91 * kDay};
+  for (const std::int64_t step : kSteps) {
+    if (seconds / step <= kMostTicks) {
+      return step;
+    }
+  }
+  const std::int64_t year = 365 * kDay;
+  return (seconds / kMostTicks / year + 1) * year;
+}
+
+// "10:05", "10:05:30", "17 Dec", "17 Dec 2025": as much as tells a tick from its neighbours.
+std::string TickText(std::int64_t second, std::int64_t step, bool with_year) {
+  const date::sys_seconds at{std::chrono::seconds(second)};
+  if (step >= kDay || second % kDay == 0) {
+    return date::format(with_year ? "%d %b %Y" : "%d %b", at);
+  }
+  return date::format(step < 60 ? "%T" : "%R", at);
+}
+
+void AppendTimeTicks(std::string& html, const Timeline& timeline) {
+  const std::int64_t begin = timeline.begin().time_since_epoch() / std::chrono::seconds(1);
+  const std::int64_t length =
+      timeline.step().count() * static_cast<std::int64_t>(timeline.steps().size());
+  const std::int64_t step = TickStep(length);
+  html += "<div class=\"ticks\">";
+  int number = 0;
+  for (std::int64_t tick = (begin + step - 1) / step * step; tick <= begin + length; tick += step) {
+    const double part = static_cast<double>(tick - begin) / static_cast<double>(length);
+    // Labels at the ends would stand out of the chart.
+    const std::string_view place = part < 0.04   ? " class=\"first\""
+                                   : part > 0.96 ? " class=\"last\""
+                                                 : "";
+    fmt::format_to(std::back_inserter(html), "<span{} style=\"left:{:.2f}%\">{}</span>", place,
+                   part * 100, TickText(tick, step, length > 300 * kDay));
+    ++number;
+  }
+  html += "</div>\n";
 }
 
 }  // namespace
 
-std::string HtmlText(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
-    }
-  }
-  return safe;
-}
-
 std::string TimelineChart(const Timeline& timeline) {
-  constexpr double kTop = 12;
-  constexpr double kPlot = 200;
   const std::vector<Timeline::Step>& steps = timeline.steps();
   std::uint64_t most = 1;
   for (const Timeline::Step& step : steps) {
     most = std::max(most, step.allowed + step.denied);
   }
-  most = RoundUp(most);
-  std::string svg = Open(kTop + kPlot + 26, "requests over time, allowed and denied");
-  const Out out(svg);
-  for (const double part : {0.0, 0.5, 1.0}) {
-    const double y = kTop + (kPlot * (1 - part));
-    fmt::format_to(out, "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-                   kLeft, kWidth - kRight, y, y);
-    if (part != 0.5 || most % 2 == 0) {
-      svg += Tick(kLeft - 8, y + 4, "end",
-                  Grouped(static_cast<std::uint64_t>(static_cast<double>(most) * part)));
-    }
+  most = AxisEnd(most);
+  const std::size_t columns = std::max<std::size_t>(steps.size(), 1);
+  std::string html = fmt::format(
+      "<div class=\"chart\"><div class=\"axis\"><span>{}</span>{}<span>0</span></div>\n"
+      "<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" "
+      "aria-label=\"requests over time, allowed and denied\">\n",
+      Grouped(most), most % 2 == 0 ? "<span>" + Grouped(most / 2) + "</span>" : "", columns * 10,
+      kHeight);
+  const auto out = std::back_inserter(html);
+  for (const double part : {0.0, 0.5}) {
+    fmt::format_to(out, "<line class=\"grid\" x1=\"0\" x2=\"{}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>\n",
+                   columns * 10, kHeight * part, kHeight * part);
   }
-  const double each =
-      (kWidth - kLeft - kRight) / static_cast<double>(std::max<std::size_t>(steps.size(), 1));
-  const double bar = std::max(each - (each > 4 ? 1 : 0), 0.6);
-  const double unit = kPlot / static_cast<double>(most);
+  const double unit = kHeight / static_cast<double>(most);
+  const double bar = columns > 200 ? 10 : 9;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Timeline::Step& step = steps[i];
     if (step.allowed + step.denied == 0) {
       continue;
     }
-    const double x = kLeft + (each * static_cast<double>(i));
-    // What is there is seen: at least a pixel high.
-    const double denied =
-        step.denied == 0 ? 0 : std::max(unit * static_cast<double>(step.denied), 1.5);
-    const double allowed =
-        step.allowed == 0 ? 0 : std::max(unit * static_cast<double>(step.allowed), 1.0);
+    // What is there is seen: at least a pixel or two high.
+    const auto height = [unit](std::uint64_t count, double least) {
+      return count == 0 ? 0 : std::max(unit * static_cast<double>(count), least);
+    };
+    const double denied = height(step.denied, 12);
+    const double allowed = std::min(height(step.allowed, 6), kHeight - denied);
     const auto at = timeline.begin() + timeline.step() * static_cast<std::int64_t>(i);
     fmt::format_to(out, "<g><title>{}: {} allowed, {} denied</title>", InstantText(at),
                    Grouped(step.allowed), Grouped(step.denied));
-    if (allowed > 0) {
-      fmt::format_to(
-          out,
-          "<rect class=\"allowed\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"/>",
-          x, kTop + kPlot - allowed, bar, allowed);
+    double top = kHeight;
+    for (const auto& [name, high] : {std::pair("allowed", allowed), std::pair("denied", denied)}) {
+      if (high > 0) {
+        top -= high;
+        fmt::format_to(out,
+                       "<rect class=\"{}\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/>",
+                       name, i * 10, top, bar, high);
+      }
     }
-    if (denied > 0) {
-      fmt::format_to(
-          out,
-          "<rect class=\"denied\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"/>",
-          x, kTop + kPlot - allowed - denied, bar, denied);
-    }
-    svg += "</g>\n";
+    html += "</g>\n";
   }
-  const std::size_t ticks = std::min<std::size_t>(steps.size(), 6);
-  const bool days =
-      timeline.step() * static_cast<std::int64_t>(steps.size()) > std::chrono::hours(72);
-  for (std::size_t i = 0; i < ticks; ++i) {
-    const std::size_t number = i * steps.size() / ticks;
-    const auto at = timeline.begin() + timeline.step() * static_cast<std::int64_t>(number);
-    const std::string text = InstantText(at);
-    svg += Tick(kLeft + (each * static_cast<double>(number)), kTop + kPlot + 18, "start",
-                days ? text.substr(0, 10) : text.substr(5));
-  }
-  return svg + "</svg></div>\n";
-}
-
-std::string KeysChart(const std::vector<KeyLine>& keys) {
-  constexpr double kRow = 26;
-  constexpr double kNames = 250;
-  constexpr double kNumbers = 190;
-  std::uint64_t most = 1;
-  for (const KeyLine& key : keys) {
-    most = std::max(most, key.requests);
-  }
-  std::string svg = Open((kRow * static_cast<double>(keys.size())) + 4, "requests by key");
-  const Out out(svg);
-  double y = 2;
-  for (const KeyLine& key : keys) {
-    const double unit = (kWidth - kNames - kNumbers) / static_cast<double>(most);
-    const double denied = unit * static_cast<double>(key.denied);
-    const double allowed = unit * static_cast<double>(key.requests - key.denied);
-    const std::string name =
-        key.key.size() > 34 ? key.key.substr(0, 32) + "…" : (key.key.empty() ? "(all)" : key.key);
-    fmt::format_to(out, "<g><title>{}: {} requests, {} denied</title>", HtmlText(key.key),
-                   Grouped(key.requests), Grouped(key.denied));
-    svg += Tick(kNames - 10, y + 17, "end", HtmlText(name));
-    fmt::format_to(
-        out,
-        "<rect class=\"denied\" x=\"{}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"18\"/>"
-        "<rect class=\"allowed\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"18\"/>",
-        kNames, y + 3, denied, kNames + denied, y + 3, std::max(allowed, 0.0));
-    svg += Tick(kNames + denied + allowed + 8, y + 17, "start",
-                key.denied == 0
-                    ? Grouped(key.requests)
-                    : fmt::format("{} of {} denied", Grouped(key.denied), Grouped(key.requests)));
-    svg += "</g>\n";
-    y += kRow;
-  }
-  return svg + "</svg></div>\n";
+  html += "</svg>\n";
+  AppendTimeTicks(html, timeline);
+  return html + "</div>\n";
 }
 
 std::string RatesChart(const std::vector<RateBin>& bins) {
-  constexpr double kTop = 30;
-  constexpr double kPlot = 170;
   std::uint64_t most = 1;
   for (const RateBin& bin : bins) {
     most = std::max(most, bin.keys);
   }
-  std::string svg = Open(kTop + kPlot + 44, "keys by the share of the limit that they reached");
-  const Out out(svg);
-  const double each = (kWidth - kLeft - kRight) / static_cast<double>(bins.size());
-  const double scale = kPlot / std::log1p(static_cast<double>(most));
-  fmt::format_to(out, "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n", kLeft,
-                 kWidth - kRight, kTop + kPlot, kTop + kPlot);
+  std::string html = "<div class=\"rates\">\n";
   int from = 0;
-  double limit_x = 0;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    const RateBin& bin = bins[i];
-    const double x = kLeft + (each * static_cast<double>(i));
-    const double height = scale * std::log1p(static_cast<double>(bin.keys));
+  for (const RateBin& bin : bins) {
     const bool over = bin.up_to_percent == 0 || bin.up_to_percent > 100;
     const std::string range = bin.up_to_percent == 0
-                                  ? fmt::format("over {}", from)
-                                  : fmt::format("{}–{}", from, bin.up_to_percent);
-    fmt::format_to(
-        out,
-        "<g><title>{} keys reached {} % of their limit</title>"
-        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-        Grouped(bin.keys), range, over ? "denied" : "allowed", x + 4, kTop + kPlot - height,
-        each - 8, height);
-    if (bin.keys != 0) {
-      svg += Tick(x + (each / 2), kTop + kPlot - height - 6, "middle", Grouped(bin.keys));
-    }
-    svg += Tick(x + (each / 2), kTop + kPlot + 18, "middle", range);
-    svg += "</g>\n";
-    if (bin.up_to_percent == 100) {
-      limit_x = x + each;
-    }
+                                  ? fmt::format("over {} %", from)
+                                  : fmt::format("{}–{} %", from, bin.up_to_percent);
+    const double part =
+        100 * std::log1p(static_cast<double>(bin.keys)) / std::log1p(static_cast<double>(most));
+    fmt::format_to(std::back_inserter(html),
+                   "<div class=\"rate{}\"><span class=\"range\">{}</span><span class=\"bar\"><i "
+                   "class=\"{}\" style=\"width:{:.1f}%\"></i></span><span class=\"count\">{}</span>"
+                   "</div>\n",
+                   bin.up_to_percent == 100 ? " at-limit" : "", range, over ? "denied" : "allowed",
+                   part, bin.keys == 0 ? "" : Grouped(bin.keys));
     from = bin.up_to_percent;
   }
-  fmt::format_to(out, "<line class=\"limit\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"8\" y2=\"{1}\"/>\n",
-                 limit_x, kTop + kPlot);
-  svg += Tick(limit_x + 6, 18, "start", "the limit");
-  svg +=
-      Tick(kLeft + ((kWidth - kLeft - kRight) / 2), kTop + kPlot + 38, "middle",
-           "most that a key requested in one window, in % of its limit (bars: keys, logarithmic)");
-  return svg + "</svg></div>\n";
+  return html + "</div>\n";
 }
 
 }  // namespace sluice::replay

@@ -70,6 +70,12 @@ std::string InstantText(WallInstant at) {
   return date::format("%F %T", second);
 }
 
+std::string ShareOfKeys(std::uint64_t share_ppm) {
+  return share_ppm == 1'000'000
+             ? "the highest"
+             : fmt::format("{:g} % up to", static_cast<double>(share_ppm) / 10'000);
+}
+
 std::string QuotaText(const core::Quota& quota) {
   if (quota.unlimited) {
     return "unlimited";

@@ -22,6 +22,11 @@ namespace sluice::replay {
 [[nodiscard]] std::string SpanText(Duration span);
 // "2025-12-17 09:03:01", in UTC.
 [[nodiscard]] std::string InstantText(WallInstant at);
+// "90 % up to", "the highest" of 1,000,000 millionths: what stands before a percentile of keys.
+[[nodiscard]] std::string ShareOfKeys(std::uint64_t share_ppm);
+inline constexpr std::string_view kSpreadText =
+    "Timestamps are whole seconds, and a rule looks back for less than 30 s: the requests of a "
+    "second are spread over it (--no-spread judges them as they are stamped).";
 // "60 per 1m", "100 per 1m, burst 150".
 [[nodiscard]] std::string QuotaText(const core::Quota& quota);
 

@@ -49,14 +49,14 @@ void KeyLedger::PrefetchPlace(std::uint64_t hash) const {
 void KeyLedger::PrefetchRecord(std::uint64_t hash) const {
   if (const KeyRecord* record = Guess(hash); record != nullptr) {
     __builtin_prefetch(record);
-    __builtin_prefetch(&record->window);
+    __builtin_prefetch(&record->demand);
   }
 }
 
 void KeyLedger::PrefetchText(std::uint64_t hash) const {
   if (const KeyRecord* record = Guess(hash); record != nullptr) {
     __builtin_prefetch(record->text.data());
-    record->window.Prefetch();
+    record->demand.Prefetch();
   }
 }
 

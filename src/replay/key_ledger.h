@@ -12,7 +12,7 @@
 #include "sluice/time.h"
 
 #include "core/key.h"
-#include "replay/peak_window.h"
+#include "replay/demand.h"
 
 namespace sluice::replay {
 
@@ -22,13 +22,12 @@ struct KeyRecord {
   std::uint64_t hash = 0;
   std::uint64_t requests = 0;
   std::uint64_t denied = 0;
-  Units limit = 0;  // That its last request was judged by: per window.
   WallInstant first_denied{};
   WallInstant last_denied{};
-  PeakWindow window;
+  Demand demand;
 };
 
-// The keys of one rule, each by a number from 0 on. Grows with the number of keys, about 160
+// The keys of one rule, each by a number from 0 on. Grows with the number of keys, about 200
 // bytes and their text each, and with nothing else. One thread.
 //
 // With many keys each look waits for memory three times: for the place, the record, and what

@@ -30,9 +30,7 @@ class LogReplay::Call final : public service::DecideCall {
 
   std::vector<Attribute> room;
   std::vector<std::uint64_t> hashes;  // A decision's key in its rule's ledger; 0 without a key.
-  WallInstant at;
-  logs::LogStream* stream = nullptr;
-  std::uint64_t line = 0;
+  RequestFeed::Request request;
 };
 
 LogReplay::LogReplay(const LogReplayOptions& options, std::shared_ptr<const rules::RuleSet> rules,
@@ -40,7 +38,8 @@ LogReplay::LogReplay(const LogReplayOptions& options, std::shared_ptr<const rule
     : options_(options), rules_(std::move(rules)), plan_(plan) {
   counts_.reserve(rules_->rules().size());
   for (const rules::Rule& rule : rules_->rules()) {
-    counts_.emplace_back(rule, options_.compare);  // In the order of Rule::number.
+    counts_.emplace_back(rule, options_.compare,
+                         options_.profile);  // In the order of Rule::number.
   }
   for (std::size_t i = 0; i < kBatch; ++i) {
     calls_.push_back(std::make_unique<Call>());
@@ -70,23 +69,22 @@ Result<void> LogReplay::OpenTable(WallInstant first) {
 Result<void> LogReplay::Run(logs::LogMerge& logs, const std::function<void()>& progress) {
   WallInstant at{};
   std::uint64_t until_progress = kProgressEvery;
-  while (logs::LogStream* stream = logs.Next()) {
-    const logs::LogStream::Request& request = *stream->Peek();
+  RequestFeed feed(logs, plan_, options_.spread ? SpreadFor(*rules_, plan_) : std::nullopt);
+  while (const RequestFeed::Request* const request = feed.Next()) {
     if (table_ == nullptr) {
-      if (Result<void> opened = OpenTable(request.at); !opened) {
+      if (Result<void> opened = OpenTable(request->at); !opened) {
         return opened;
       }
-      at = request.at;
+      at = request->at;
     }
-    if (request.at != at || batch_.size() == kBatch) {
+    if (request->at != at || batch_.size() == kBatch) {
       Flush();
-      at = request.at;
+      at = request->at;
     }
     if (batch_.empty()) {
       clock_.MoveTo(at);
     }
-    batch_.push_back(&Prepare(*stream, request));
-    stream->Pop();
+    batch_.push_back(&Prepare(*request));
     if (--until_progress == 0) {
       until_progress = kProgressEvery;
       progress();
@@ -94,20 +92,19 @@ Result<void> LogReplay::Run(logs::LogMerge& logs, const std::function<void()>& p
   }
   Flush();
   last_ = at;
+  has_spread_ = feed.has_spread();
   progress();
   return {};
 }
 
-LogReplay::Call& LogReplay::Prepare(logs::LogStream& stream,
-                                    const logs::LogStream::Request& request) {
+LogReplay::Call& LogReplay::Prepare(const RequestFeed::Request& request) {
   Call& call = *calls_[batch_.size()];
-  call.at = request.at;
-  call.stream = &stream;
-  call.line = request.line;
-  call.cost = Cost{request.cost};
+  call.request = request;
+  call.cost = Cost{request.logged.cost};
   call.room.clear();
-  for (std::size_t i = 0; i < plan_.size(); ++i) {
-    if (const std::string_view value = request.Value(i); value.data() != nullptr) {
+  const std::size_t count = plan_.size() - (options_.profile ? kProfileAttributes.size() : 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const std::string_view value = request.logged.Value(i); value.data() != nullptr) {
       call.room.push_back({.name = plan_.name(i), .value = value});
     }
   }
@@ -152,18 +149,25 @@ void LogReplay::ForEachKey(std::span<const std::unique_ptr<Call>> calls,
 void LogReplay::Count(const Call& call) {
   const service::Verdict& verdict = call.verdict;
   if (!verdict.request_error.empty()) {
-    call.stream->CountBad(call.line, verdict.request_error);
+    call.request.stream->CountBad(call.request.logged.line, verdict.request_error);
     return;
   }
   ++requests_;
   denied_ += verdict.allowed ? 0 : 1;
   unmatched_ += verdict.decisions.empty() ? 1 : 0;
+  RuleCount::Request request{.at = call.request.at, .allowed = verdict.allowed};
+  if (options_.profile) {
+    const std::size_t first = plan_.size() - kProfileAttributes.size();
+    request.status = call.request.logged.Value(first);
+    request.endpoint = call.request.logged.Value(first + 1);
+    request.user_agent = call.request.logged.Value(first + 2);
+  }
   for (std::size_t i = 0; i < verdict.decisions.size(); ++i) {
     const service::RuleDecision& made = verdict.decisions[i];
-    counts_[made.rule->number].Count(made, call.at, call.hashes[i]);
+    counts_[made.rule->number].Count(made, request, call.hashes[i]);
   }
   if (options_.decisions != nullptr) {
-    AppendAnswer(*options_.decisions, call.at, verdict);
+    AppendAnswer(*options_.decisions, call.request.at, verdict);
   }
 }
 
@@ -173,7 +177,8 @@ ReplayReport LogReplay::Report(const logs::LogMerge& logs) const {
                       .unmatched = unmatched_,
                       .first = first_,
                       .last = last_,
-                      .today = options_.today};
+                      .today = options_.today,
+                      .spread = has_spread_};
   for (const auto& stream : logs.streams()) {
     report.logs.push_back(stream->Summary());
     report.bad_lines.insert(report.bad_lines.end(), stream->bad_lines().begin(),

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sluice/result.h"
@@ -15,6 +17,7 @@
 #include "replay/event_clock.h"
 #include "replay/key_ledger.h"
 #include "replay/replay_report.h"
+#include "replay/request_feed.h"
 #include "replay/rule_count.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
@@ -24,13 +27,20 @@
 namespace sluice::replay {
 
 struct LogReplayOptions {
-  std::uint64_t keys = 1'000'000;          // How many keys the table remembers at once.
-  bool compare = false;                    // Judge by all algorithms.
-  std::size_t top = 10;                    // Keys in each list.
+  std::uint64_t keys = 1'000'000;  // How many keys the table remembers at once.
+  bool compare = false;            // Judge by all algorithms.
+  std::size_t top = 10;            // Keys in each list.
+  bool spread = true;              // Spread whole-second timestamps where it matters.
+  // Keep what the denied requests of each key were: then the last three attributes of the plan
+  // are kProfileAttributes.
+  bool profile = false;
   WallInstant today = WallInstant::max();  // For the report: later times are doubted.
   std::string* decisions = nullptr;        // Gets a line per request (answer_line.h), if set; the
                                            // progress callback may take them away.
 };
+
+inline constexpr std::array<std::string_view, 3> kProfileAttributes{"status", "endpoint",
+                                                                    "user_agent"};
 
 // Runs the requests of logs through the engine that the daemon runs, under the logs' own clock,
 // and keeps count of what becomes of them. One thread. Memory: the table, and what each
@@ -57,7 +67,7 @@ class LogReplay {
 
   [[nodiscard]] Result<void> OpenTable(WallInstant first);
   // A call that is free, with the request's attributes in it.
-  [[nodiscard]] Call& Prepare(logs::LogStream& stream, const logs::LogStream::Request& request);
+  [[nodiscard]] Call& Prepare(const RequestFeed::Request& request);
   void Flush();
   void Count(const Call& call);
   void HashKeys(Call& call);
@@ -78,6 +88,7 @@ class LogReplay {
   std::uint64_t requests_ = 0;
   std::uint64_t denied_ = 0;
   std::uint64_t unmatched_ = 0;
+  bool has_spread_ = false;
   WallInstant first_{};
   WallInstant last_{};
 };

@@ -27,13 +27,4 @@ void PeakWindow::Add(WallInstant at, Units units, Duration window) {
   peak_ = std::max(peak_, sum_);
 }
 
-void PeakWindow::AddInPeriod(WallInstant period, Units units) {
-  if (entries_.empty() || entries_.back().first != period) {
-    entries_.assign(1, {.first = period, .last = period, .units = 0});
-    sum_ = 0;
-  }
-  sum_ += units;
-  peak_ = std::max(peak_, sum_);
-}
-
 }  // namespace sluice::replay

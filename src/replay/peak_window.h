@@ -22,11 +22,10 @@ class PeakWindow {
  public:
   // `at` never goes back; `window` is the same each time.
   void Add(WallInstant at, Units units, Duration window);
-  // The same for windows that follow each other, such as the months: `period` is when the one
-  // that holds `at` began.
-  void AddInPeriod(WallInstant period, Units units);
 
   [[nodiscard]] Units peak() const { return peak_; }
+  // The units in the window that ends with the last request.
+  [[nodiscard]] Units now() const { return sum_; }
   // Asks for the memory that Add() is about to use.
   void Prefetch() const {
     if (gone_ < entries_.size()) {

@@ -12,6 +12,7 @@
 #include "core/quota.h"
 #include "logs/log_stream.h"
 #include "replay/comparison.h"
+#include "replay/key_profile.h"
 #include "replay/timeline.h"
 #include "rules/rule.h"
 
@@ -22,10 +23,11 @@ struct KeyLine {
   std::string key{};
   std::uint64_t requests = 0;
   std::uint64_t denied = 0;
-  Units peak = 0;   // The most units that it asked for in one window.
-  Units limit = 0;  // Per window.
+  Units peak = 0;   // How much it asked for, in the measure of RuleReport::measure,
+  Units limit = 0;  // and what that is held against.
   WallInstant first_denied{};
   WallInstant last_denied{};
+  KeyProfile denied_requests{};  // Empty unless asked for.
 };
 
 // How many keys had their peak within so many percent of their limit.
@@ -38,8 +40,9 @@ struct RuleReport {
   std::string id{};
   std::string key_pattern{};
   std::string algorithm{};
-  std::string quota{};   // "60 per 1m"
-  std::string window{};  // "1m", "month"; "" where there is none.
+  std::string quota{};             // "60 per 1m"
+  std::string limit_per_window{};  // "60 in any 1m": what all algorithms are compared at.
+  std::string measure{};  // Of peaks: "most in 1m", "most in a month", "highest level"; "": none.
   rules::Mode mode = rules::Mode::kEnforce;
 
   std::uint64_t requests = 0;  // That it judged.
@@ -56,7 +59,7 @@ struct RuleReport {
   std::vector<KeyLine> busiest{};
   std::vector<RateBin> rates{};
   struct Quantile {
-    double share = 0;  // Of the keys, that had no higher peak.
+    std::uint64_t share_ppm = 0;  // At least so many of a million keys have no higher peak.
     Units peak = 0;
   };
   std::vector<Quantile> quantiles{};
@@ -73,7 +76,10 @@ struct ReplayReport {
   WallInstant first{};
   WallInstant last{};
   WallInstant today = WallInstant::max();  // When the report was made; max(): unknown.
-  std::vector<RuleReport> rules{};         // In declaration order, rules that are off left out.
+  bool spread = false;       // Requests of whole-second timestamps were spread over their second.
+  std::string rule_files{};  // For the page: where the rules came from,
+  std::string version{};     // and who made it. "" where nobody said.
+  std::vector<RuleReport> rules{};  // In declaration order, rules that are off left out.
   std::vector<std::string> warnings{};
 };
 

@@ -1,171 +1,189 @@
 #include "replay/report_html.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "replay/html_charts.h"
+#include "replay/html_keys.h"
+#include "replay/html_style.h"
+#include "replay/html_text.h"
 #include "replay/human_text.h"
 
 namespace sluice::replay {
 
 namespace {
 
-using Out = std::back_insert_iterator<std::string>;
+using Appender = std::back_insert_iterator<std::string>;
 
-constexpr std::string_view kHead = R"html(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sluice replay</title>
-<style>
-:root {
-  color-scheme: light dark;
-  --page: #f6f7f9; --card: #fff; --ink: #1d2430; --soft: #5c6675; --line: #dfe3e9;
-  --allowed: #4a84c9; --denied: #d4472f; --note: #fff4d6;
+constexpr std::string_view kLegend =
+    "<p class=\"legend\"><span><i class=\"allowed\"></i>allowed</span><span><i "
+    "class=\"denied\"></i>"
+    "denied</span>";
+
+// What it comes to, in one sentence.
+std::string Meaning(const ReplayReport& report) {
+  if (report.requests == 0) {
+    return "The logs have no request that could be judged.";
+  }
+  if (report.rules.size() == 1) {
+    const RuleReport& rule = report.rules.front();
+    if (rule.requests == 0) {
+      return "The rule applies to none of the " + Grouped(report.requests) + " requests.";
+    }
+    if (rule.denied == 0) {
+      return fmt::format("The rule would have denied nothing: all {} requests of {} keys pass.",
+                         Grouped(rule.requests), Grouped(rule.keys));
+    }
+    return fmt::format(
+        "The rule would have denied {} of {} requests ({}), from {} of {} keys ({}).",
+        Grouped(rule.denied), Grouped(rule.requests), Percent(rule.denied, rule.requests),
+        Grouped(rule.keys_denied), Grouped(rule.keys), Percent(rule.keys_denied, rule.keys));
+  }
+  const auto in_shadow = std::ranges::count(report.rules, rules::Mode::kShadow, &RuleReport::mode);
+  const std::string shadows =
+      in_shadow == 0 ? ""
+                     : fmt::format(" {} of the {} rules {} in shadow mode and count below only.",
+                                   in_shadow, report.rules.size(), in_shadow == 1 ? "is" : "are");
+  if (report.denied == 0) {
+    return "The enforced rules would have denied none of the " + Grouped(report.requests) +
+           " requests." + shadows;
+  }
+  return fmt::format("Together the enforced rules would have denied {} of {} requests ({}).{}",
+                     Grouped(report.denied), Grouped(report.requests),
+                     Percent(report.denied, report.requests), shadows);
 }
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #12161c; --card: #1b212a; --ink: #e6eaf0; --soft: #98a3b3; --line: #2f3846;
-    --allowed: #5b95da; --denied: #ee6c53; --note: #3a3220;
+
+void AppendMeta(std::string& html, std::string_view name, std::string_view value) {
+  if (!value.empty()) {
+    fmt::format_to(Appender(html), "<div><dt>{}</dt><dd>{}</dd></div>\n", name, value);
   }
 }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-main { max-width: 1080px; margin: 0 auto; padding: 24px 16px 64px; }
-h1 { font-size: 26px; margin: 8px 0 4px; }
-h2 { font-size: 20px; margin: 0; }
-h3 { font-size: 15px; margin: 28px 0 8px; }
-p { margin: 4px 0; }
-.soft { color: var(--soft); }
-.note { background: var(--note); border-radius: 6px; padding: 8px 12px; margin: 8px 0; }
-.figures { display: flex; flex-wrap: wrap; gap: 12px; margin: 16px 0; }
-.figure { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  padding: 10px 16px; min-width: 150px; }
-.rule .figure { background: var(--page); }
-.figure b { display: block; font-size: 24px; font-weight: 650; }
-.figure b.bad { color: var(--denied); }
-.rule { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
-  padding: 20px; margin: 24px 0; }
-.tag { font-size: 12px; border: 1px solid var(--line); border-radius: 10px; padding: 1px 8px;
-  vertical-align: 3px; color: var(--soft); }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: right; padding: 5px 10px; border-bottom: 1px solid var(--line);
-  white-space: nowrap; }
-th { color: var(--soft); font-weight: 500; white-space: normal; vertical-align: bottom; }
-th[colspan] { text-align: center; }
-th:first-child, td:first-child { text-align: left; }
-td.bad { color: var(--denied); }
-tr.own td { font-weight: 650; }
-svg { display: block; width: 100%; min-width: 640px; height: auto; }
-svg text { font-size: 13px; fill: var(--soft); }
-.allowed { fill: var(--allowed); } .denied { fill: var(--denied); }
-.grid { stroke: var(--line); } .limit { stroke: var(--ink); stroke-dasharray: 5 4; }
-.legend span { display: inline-block; margin-right: 18px; }
-.legend i { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin-right: 6px;
-  vertical-align: -1px; }
-details { margin: 8px 0; } summary { cursor: pointer; color: var(--soft); }
-</style>
-</head>
-<body><main>
-)html";
 
-void Figure(std::string& html, std::string_view number, std::string_view what, bool bad = false) {
-  fmt::format_to(Out(html), "<div class=\"figure\"><b{}>{}</b>{}</div>\n",
-                 bad ? " class=\"bad\"" : "", number, what);
+void AppendFigure(std::string& html, std::string_view number, std::string_view what,
+                  std::string_view more, bool bad = false) {
+  fmt::format_to(Appender(html),
+                 "<div class=\"figure\"><b{}>{}</b><span>{}</span><span class=\"soft "
+                 "small\">{}</span></div>\n",
+                 bad ? " class=\"bad\"" : "", number, what, more);
 }
 
 void AppendLogs(std::string& html, const ReplayReport& report) {
   html +=
-      "<details><summary>The logs</summary><div "
-      "class=\"scroll\"><table>\n<tr><th>log</th><th>format</th>"
-      "<th>requests</th><th>bad lines</th><th>too late</th><th>sorted by up to</th></tr>\n";
+      "<details><summary>The logs</summary><div class=\"scroll\"><table>\n<tr><th>log</th>"
+      "<th>format</th><th>requests</th><th>bad lines</th><th>too late</th><th>out of order by up to"
+      "</th></tr>\n";
   for (const logs::LogSummary& log : report.logs) {
-    fmt::format_to(Out(html),
-                   "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+    fmt::format_to(Appender(html),
+                   "<tr><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+                   "<td>{}{}</td></tr>\n",
                    HtmlText(log.name), HtmlText(log.format), Grouped(log.requests),
-                   Grouped(log.bad), Grouped(log.late), SpanText(log.put_right));
+                   Grouped(log.bad), Grouped(log.late), SpanText(log.put_right),
+                   log.sorted ? ", sorted" : "");
   }
   html += "</table></div>\n";
   for (const logs::BadLine& bad : report.bad_lines) {
-    fmt::format_to(Out(html), "<p class=\"soft\">{}, line {}: {}</p>\n", HtmlText(bad.file),
-                   bad.line, HtmlText(bad.why));
+    fmt::format_to(Appender(html), "<p class=\"soft small\">{}, line {}: {}</p>\n",
+                   HtmlText(bad.file), bad.line, HtmlText(bad.why));
   }
   html += "</details>\n";
 }
 
-void AppendKeys(std::string& html, const RuleReport& rule, std::string_view title,
-                const std::vector<KeyLine>& keys) {
-  if (keys.empty()) {
+void AppendKeyLists(std::string& html, const RuleReport& rule) {
+  if (!rule.most_denied.empty()) {
+    fmt::format_to(Appender(html), "<h3>Who would be hit</h3>\n{}</p>\n{}", kLegend,
+                   KeyList(rule, rule.most_denied));
+  }
+  if (rule.busiest.empty()) {
     return;
   }
-  fmt::format_to(Out(html), "<h3>{}</h3>\n{}", title, KeysChart(keys));
-  html +=
-      "<details><summary>As a table</summary><div class=\"scroll\"><table>\n"
-      "<tr><th>key</th><th>requests</th><th>denied</th><th>share</th>";
-  if (rule.has_peaks) {
-    fmt::format_to(Out(html), "<th>most in {}</th><th>limit</th>", rule.window);
+  if (rule.most_denied.empty()) {
+    fmt::format_to(Appender(html), "<h3>The busiest keys</h3>\n{}", KeyList(rule, rule.busiest));
+  } else {
+    fmt::format_to(Appender(html), "<details><summary>The busiest keys</summary>\n{}</details>\n",
+                   KeyList(rule, rule.busiest));
   }
-  html += "<th>first denied</th><th>last denied</th></tr>\n";
-  for (const KeyLine& key : keys) {
-    fmt::format_to(Out(html), "<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td>",
-                   HtmlText(key.key), Grouped(key.requests), key.denied == 0 ? "" : "bad",
-                   Grouped(key.denied), Percent(key.denied, key.requests));
-    if (rule.has_peaks) {
-      fmt::format_to(Out(html), "<td>{}</td><td>{}</td>", Grouped(key.peak), Grouped(key.limit));
-    }
-    fmt::format_to(Out(html), "<td>{}</td><td>{}</td></tr>\n",
-                   key.denied == 0 ? "" : InstantText(key.first_denied),
-                   key.denied == 0 ? "" : InstantText(key.last_denied));
-  }
-  html += "</table></div></details>\n";
 }
 
-void AppendRatesSection(std::string& html, const RuleReport& rule) {
+void AppendRates(std::string& html, const RuleReport& rule) {
   if (rule.quantiles.empty()) {
     return;
   }
-  fmt::format_to(Out(html), "<h3>How much keys requested in {}</h3>\n{}<p class=\"soft\">",
-                 rule.window, RatesChart(rule.rates));
+  fmt::format_to(Appender(html),
+                 "<h3>How close keys come to the limit</h3>\n<p class=\"soft small\">Keys by the "
+                 "share of their limit that they reached (each key's {}). The bars are "
+                 "logarithmic; red keys were denied.</p>\n{}<p class=\"soft small\">",
+                 rule.measure, RatesChart(rule.rates));
   for (const RuleReport::Quantile& quantile : rule.quantiles) {
-    fmt::format_to(
-        Out(html), "{}{} {}", &quantile == &rule.quantiles.front() ? "" : " · ",
-        quantile.share == 1 ? "the highest" : fmt::format("{:g} % up to", quantile.share * 100),
-        Grouped(quantile.peak));
+    fmt::format_to(Appender(html), "{}{} {}", &quantile == &rule.quantiles.front() ? "" : " · ",
+                   ShareOfKeys(quantile.share_ppm), Grouped(quantile.peak));
   }
   html += "</p>\n";
 }
 
-void AppendErrorCells(std::string& html, const Errors& errors) {
-  fmt::format_to(
-      Out(html), "<td{}>{}</td><td{}>{}</td>", errors.wrongly_allowed == 0 ? "" : " class=\"bad\"",
-      Grouped(errors.wrongly_allowed), errors.wrongly_denied == 0 ? "" : " class=\"bad\"",
-      Grouped(errors.wrongly_denied));
+std::uint64_t WrongOf(const Errors& errors) {
+  return errors.wrongly_allowed + errors.wrongly_denied;
 }
 
-void AppendComparisonTable(std::string& html, const RuleReport& rule) {
+void AppendErrorCells(std::string& html, const Errors& errors) {
+  for (const std::uint64_t wrong : {errors.wrongly_allowed, errors.wrongly_denied}) {
+    fmt::format_to(Appender(html), "<td{}>{}</td>", wrong == 0 ? "" : " class=\"bad\"",
+                   Grouped(wrong));
+  }
+}
+
+// The one figure: how many decisions of this rule's own algorithm were wrong, and whose were most.
+void AppendComparisonFigure(std::string& html, const RuleReport& rule) {
+  const auto own = std::ranges::find(rule.comparison, true, &ComparisonRow::own);
+  const auto worst = std::ranges::max_element(
+      rule.comparison, {}, [](const ComparisonRow& row) { return WrongOf(row.own_admissions); });
+  if (own == rule.comparison.end()) {
+    return;
+  }
+  const std::uint64_t wrong = WrongOf(own->own_admissions);
+  html += "<div class=\"figures\">\n";
+  AppendFigure(html, Grouped(wrong),
+               fmt::format("wrong decision{} of {} by this rule", wrong == 1 ? "" : "s",
+                           Grouped(own->requests)),
+               worst == own ? std::string("no algorithm makes more")
+                            : fmt::format("{} makes {}", HtmlText(worst->name),
+                                          Grouped(WrongOf(worst->own_admissions))),
+               wrong != 0);
+  html += "</div>\n";
+}
+
+void AppendComparison(std::string& html, const RuleReport& rule) {
   if (rule.comparison.empty()) {
     return;
   }
+  fmt::format_to(Appender(html),
+                 "<h3>Every algorithm at this limit</h3>\n<p class=\"soft small\">A decision is "
+                 "wrong if it breaks “at most {}”: a request was allowed that should have been "
+                 "denied, or the other way round.</p>\n",
+                 rule.limit_per_window);
+  AppendComparisonFigure(html, rule);
   html +=
-      "<h3>Every algorithm at this limit</h3>\n"
-      "<p class=\"soft\">Decisions that differ from the exact rule applied to what the algorithm "
-      "itself "
-      "admitted; from an exact count of all requests, denied ones included; and, where the "
-      "algorithm counts all of them too, from that same count.</p>\n"
-      "<div class=\"scroll\"><table>\n<tr><th></th><th></th><th colspan=\"2\">own admissions</th>"
-      "<th colspan=\"2\">everything counted</th><th colspan=\"2\">as a counter</th></tr>\n"
-      "<tr><th>algorithm</th><th>denied</th><th>wrongly allowed</th><th>wrongly denied</th>"
-      "<th>wrongly allowed</th><th>wrongly denied</th><th>wrongly allowed</th>"
-      "<th>wrongly denied</th></tr>\n";
+      "<div class=\"scroll\"><table>\n<tr><th>algorithm</th><th>requests denied</th>"
+      "<th>wrongly allowed</th><th>wrongly denied</th></tr>\n";
   for (const ComparisonRow& row : rule.comparison) {
-    fmt::format_to(Out(html), "<tr{}><td>{}{}</td><td>{}</td>", row.own ? " class=\"own\"" : "",
-                   HtmlText(row.name), row.own ? " (this rule)" : "", Grouped(row.denied));
+    fmt::format_to(Appender(html), "<tr{}><td>{}{}</td><td>{}</td>",
+                   row.own ? " class=\"own\"" : "", HtmlText(row.name),
+                   row.own ? " (this rule)" : "", Grouped(row.denied));
     AppendErrorCells(html, row.own_admissions);
+    html += "</tr>\n";
+  }
+  html +=
+      "</table></div>\n<details><summary>By two other definitions</summary><p class=\"soft small\">"
+      "<b>All counted</b>: the limit counts every request, denied ones included. <b>As a "
+      "counter</b>: so does the algorithm.</p>\n<div class=\"scroll\"><table>\n<tr><th></th>"
+      "<th colspan=\"2\">all counted</th><th colspan=\"2\">as a counter</th></tr>\n"
+      "<tr><th>algorithm</th><th>wrongly allowed</th><th>wrongly denied</th><th>wrongly "
+      "allowed</th><th>wrongly denied</th></tr>\n";
+  for (const ComparisonRow& row : rule.comparison) {
+    fmt::format_to(Appender(html), "<tr{}><td>{}</td>", row.own ? " class=\"own\"" : "",
+                   HtmlText(row.name));
     AppendErrorCells(html, row.everything);
     if (row.as_counter) {
       AppendErrorCells(html, *row.as_counter);
@@ -174,75 +192,76 @@ void AppendComparisonTable(std::string& html, const RuleReport& rule) {
     }
     html += "</tr>\n";
   }
-  html += "</table></div>\n";
+  html += "</table></div></details>\n";
 }
 
 void AppendRule(std::string& html, const RuleReport& rule) {
-  fmt::format_to(Out(html),
-                 "<section class=\"rule\">\n<h2>{}{}</h2>\n<p class=\"soft\">{}, {}, key "
-                 "<code>{}</code></p>\n",
+  fmt::format_to(Appender(html),
+                 "<section class=\"rule\">\n<h2>{}{}</h2>\n<p class=\"soft\">{} for each "
+                 "<code>{}</code>, by {}</p>\n",
                  HtmlText(rule.id),
-                 rule.mode == rules::Mode::kShadow ? " <span class=\"tag\">shadow</span>" : "",
-                 rule.algorithm, HtmlText(rule.quota), HtmlText(rule.key_pattern));
+                 rule.mode == rules::Mode::kShadow
+                     ? " <span class=\"tag\">shadow: decides, denies nothing</span>"
+                     : "",
+                 HtmlText(rule.quota), HtmlText(rule.key_pattern), HtmlText(rule.algorithm));
+  if (rule.requests == 0) {
+    fmt::format_to(Appender(html), "<p>It applied to no request{}.</p>\n</section>\n",
+                   rule.skipped == 0 ? "" : "; " + Grouped(rule.skipped) + " lacked its key");
+    return;
+  }
   html += "<div class=\"figures\">\n";
-  Figure(html, Percent(rule.denied, rule.requests),
-         fmt::format("of requests denied<br><span class=\"soft\">{} of {}</span>",
-                     Grouped(rule.denied), Grouped(rule.requests)),
-         rule.denied != 0);
-  Figure(html, Percent(rule.keys_denied, rule.keys),
-         fmt::format("of keys affected<br><span class=\"soft\">{} of {}</span>",
-                     Grouped(rule.keys_denied), Grouped(rule.keys)),
-         rule.keys_denied != 0);
+  AppendFigure(html, Percent(rule.denied, rule.requests), "of requests denied",
+               Grouped(rule.denied) + " of " + Grouped(rule.requests), rule.denied != 0);
+  AppendFigure(html, Percent(rule.keys_denied, rule.keys), "of keys affected",
+               Grouped(rule.keys_denied) + " of " + Grouped(rule.keys), rule.keys_denied != 0);
   if (rule.delayed != 0) {
-    Figure(html, Percent(rule.delayed, rule.requests),
-           fmt::format("of requests delayed<br><span class=\"soft\">by {} at most</span>",
-                       SpanText(rule.longest_wait)));
+    AppendFigure(html, Percent(rule.delayed, rule.requests), "of requests delayed",
+                 "by " + SpanText(rule.longest_wait) + " at most");
   }
   if (rule.skipped != 0) {
-    Figure(html, Grouped(rule.skipped), "lacked the key<br><span class=\"soft\">not judged</span>");
+    AppendFigure(html, Grouped(rule.skipped), "requests lack the key", "and were not judged");
   }
-  html += "</div>\n";
-  if (rule.requests != 0) {
-    fmt::format_to(Out(html),
-                   "<h3>When</h3>\n{}<p class=\"legend soft\"><span><i class=\"allowed\" "
-                   "style=\"background:var(--allowed)\"></i>allowed</span><span><i "
-                   "style=\"background:var(--denied)\"></i>denied</span>a bar is {}</p>\n",
-                   TimelineChart(rule.timeline), WindowText(rule.timeline.step()));
-    AppendKeys(html, rule, "Most denied", rule.most_denied);
-    AppendKeys(html, rule, "Busiest", rule.busiest);
-    AppendRatesSection(html, rule);
-    AppendComparisonTable(html, rule);
-  }
+  fmt::format_to(Appender(html), "</div>\n<h3>When</h3>\n{}<span>each bar is {}</span></p>\n{}",
+                 kLegend, WindowText(rule.timeline.step()), TimelineChart(rule.timeline));
+  AppendKeyLists(html, rule);
+  AppendRates(html, rule);
+  AppendComparison(html, rule);
   html += "</section>\n";
 }
 
 }  // namespace
 
 std::string ReportHtml(const ReplayReport& report) {
-  std::string html(kHead);
-  fmt::format_to(Out(html), "<h1>What these rules would have done</h1>\n");
+  std::string html(kHtmlHead);
+  fmt::format_to(Appender(html),
+                 "<h1>What these rules would have done</h1>\n<p class=\"meaning\">{}</p>\n",
+                 Meaning(report));
+  html += "<dl class=\"meta\">\n";
+  AppendMeta(html, "rules", HtmlText(report.rule_files));
   if (report.requests != 0) {
-    fmt::format_to(Out(html), "<p class=\"soft\">{} to {} UTC, {}</p>\n", InstantText(report.first),
-                   InstantText(report.last), SpanText(report.last - report.first));
+    AppendMeta(html, "requests from",
+               fmt::format("{} to {} UTC ({})", InstantText(report.first), InstantText(report.last),
+                           SpanText(report.last - report.first)));
+  }
+  if (report.unmatched != 0) {
+    AppendMeta(html, "without a rule", Grouped(report.unmatched));
+  }
+  html += "</dl>\n";
+  if (report.spread) {
+    fmt::format_to(Appender(html), "<p class=\"note\">{}</p>\n", HtmlText(kSpreadText));
   }
   for (const std::string& warning : report.warnings) {
-    fmt::format_to(Out(html), "<p class=\"note\">{}</p>\n", HtmlText(warning));
+    fmt::format_to(Appender(html), "<p class=\"note\">{}</p>\n", HtmlText(warning));
   }
-  html += "<div class=\"figures\">\n";
-  Figure(html, Grouped(report.requests), "requests");
-  Figure(html, Grouped(report.denied),
-         fmt::format("denied by the enforced rules<br><span class=\"soft\">{}</span>",
-                     Percent(report.denied, report.requests)),
-         report.denied != 0);
-  if (report.unmatched != 0) {
-    Figure(html, Grouped(report.unmatched), "that no rule applied to");
-  }
-  html += "</div>\n";
-  AppendLogs(html, report);
   for (const RuleReport& rule : report.rules) {
     AppendRule(html, rule);
   }
-  html += "<p class=\"soft\">Made by sluice replay. Times are UTC.</p>\n</main></body></html>\n";
+  AppendLogs(html, report);
+  fmt::format_to(
+      Appender(html), "<footer>Made by sluice replay{}{}. All times are UTC.</footer>\n",
+      report.version.empty() ? "" : " " + HtmlText(report.version),
+      report.today == WallInstant::max() ? "" : " on " + InstantText(report.today) + " UTC");
+  html += "</main></body></html>\n";
   return html;
 }
 

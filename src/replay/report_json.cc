@@ -1,7 +1,6 @@
 #include "replay/report_json.h"
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -88,7 +87,7 @@ void WritePeaks(JsonWriter& json, const RuleReport& rule) {
   json.Name("key_peaks").BeginArray();
   for (const RuleReport::Quantile& quantile : rule.quantiles) {
     json.BeginObject();
-    json.Name("share_ppm").Number(std::llround(quantile.share * 1e6));
+    json.Name("share_ppm").Number(static_cast<std::int64_t>(quantile.share_ppm));
     json.Name("peak").Number(quantile.peak);
     json.EndObject();
   }
@@ -194,6 +193,7 @@ std::string ReportJson(const ReplayReport& report) {
     Instant(json, "first", report.first);
     Instant(json, "last", report.last);
   }
+  json.Name("spread").Truth(report.spread);
   WriteLogs(json, report);
   json.Name("rules").BeginArray();
   for (const RuleReport& rule : report.rules) {

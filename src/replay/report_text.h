@@ -7,10 +7,10 @@
 
 namespace sluice::replay {
 
-// The report for a terminal of `width` columns: plain text, UTF-8.
-[[nodiscard]] std::string ReportText(const ReplayReport& report, std::size_t width = 100);
+// The report for a terminal of `width` columns (at least 40): plain text, UTF-8. No line is longer.
+[[nodiscard]] std::string ReportText(const ReplayReport& report, std::size_t width = 80);
 
 // The logs alone: how many requests of what format when, and what was wrong with them.
-[[nodiscard]] std::string LogsText(const ReplayReport& report);
+[[nodiscard]] std::string LogsText(const ReplayReport& report, std::size_t width = 80);
 
 }  // namespace sluice::replay

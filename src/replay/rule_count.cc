@@ -8,14 +8,16 @@
 
 #include "core/calendar.h"
 #include "core/quota.h"
+#include "core/wide.h"
 #include "replay/human_text.h"
+#include "replay/percentile.h"
 
 namespace sluice::replay {
 
 namespace {
 
 constexpr std::array<int, 12> kRateBins{10, 25, 50, 75, 90, 100, 125, 150, 200, 400, 1000, 0};
-constexpr std::array<double, 5> kQuantiles{0.5, 0.9, 0.99, 0.999, 1};
+constexpr std::array<std::uint64_t, 5> kQuantilesPpm{500'000, 900'000, 990'000, 999'000, 1'000'000};
 
 // Where an attribute is missing and the rule says deny, the request is nobody's.
 bool HasKey(const service::RuleDecision& made) {
@@ -26,15 +28,17 @@ KeyLine LineOf(const KeyRecord& record) {
   return {.key = std::string(record.text),
           .requests = record.requests,
           .denied = record.denied,
-          .peak = record.window.peak(),
-          .limit = record.limit,
+          .peak = record.demand.peak(),
+          .limit = record.demand.limit(),
           .first_denied = record.first_denied,
           .last_denied = record.last_denied};
 }
 
 // The `count` keys for which `value` is largest, 0 left out.
 template <class Value>
-std::vector<KeyLine> Top(const KeyLedger& ledger, std::size_t count, Value value) {
+std::vector<KeyLine> Top(const KeyLedger& ledger,
+                         const std::vector<std::unique_ptr<KeyProfile>>& profiles,
+                         std::size_t count, Value value) {
   std::vector<std::uint32_t> numbers;
   for (std::size_t i = 0; i < ledger.size(); ++i) {
     if (value(ledger[i]) != 0) {
@@ -48,9 +52,21 @@ std::vector<KeyLine> Top(const KeyLedger& ledger, std::size_t count, Value value
     return va != vb ? va > vb : a < b;
   });
   std::vector<KeyLine> lines;
-  std::for_each(numbers.begin(), end,
-                [&](std::uint32_t number) { lines.push_back(LineOf(ledger[number])); });
+  std::for_each(numbers.begin(), end, [&](std::uint32_t number) {
+    lines.push_back(LineOf(ledger[number]));
+    if (number < profiles.size() && profiles[number] != nullptr) {
+      lines.back().denied_requests = *profiles[number];
+    }
+  });
   return lines;
+}
+
+// Whether the key asked for at most so many percent of its limit. Exact: the step at 100 % divides
+// those that were denied from those that were not.
+bool IsWithin(int percent, const Demand& demand) {
+  return demand.limit() > 0 && core::Multiply(static_cast<std::uint64_t>(demand.peak()), 100) <=
+                                   core::Multiply(static_cast<std::uint64_t>(demand.limit()),
+                                                  static_cast<std::uint64_t>(percent));
 }
 
 std::vector<RateBin> RatesOf(const KeyLedger& ledger) {
@@ -61,11 +77,8 @@ std::vector<RateBin> RatesOf(const KeyLedger& ledger) {
   }
   for (std::size_t i = 0; i < ledger.size(); ++i) {
     const KeyRecord& record = ledger[i];
-    const double percent = record.limit == 0 ? 1e9
-                                             : 100.0 * static_cast<double>(record.window.peak()) /
-                                                   static_cast<double>(record.limit);
-    const auto bin = std::ranges::find_if(bins, [percent](const RateBin& candidate) {
-      return candidate.up_to_percent == 0 || percent <= candidate.up_to_percent;
+    const auto bin = std::ranges::find_if(bins, [&record](const RateBin& candidate) {
+      return candidate.up_to_percent == 0 || IsWithin(candidate.up_to_percent, record.demand);
     });
     ++bin->keys;
   }
@@ -76,14 +89,14 @@ std::vector<RuleReport::Quantile> QuantilesOf(const KeyLedger& ledger) {
   std::vector<Units> peaks;
   peaks.reserve(ledger.size());
   for (std::size_t i = 0; i < ledger.size(); ++i) {
-    peaks.push_back(ledger[i].window.peak());
+    peaks.push_back(ledger[i].demand.peak());
   }
   std::ranges::sort(peaks);
   std::vector<RuleReport::Quantile> quantiles;
-  for (const double share : kQuantiles) {
+  for (const std::uint64_t share_ppm : kQuantilesPpm) {
     if (!peaks.empty()) {
-      const auto at = static_cast<std::size_t>(share * static_cast<double>(peaks.size() - 1));
-      quantiles.push_back({.share = share, .peak = peaks[at]});
+      quantiles.push_back(
+          {.share_ppm = share_ppm, .peak = peaks[PercentilePlace(share_ppm, peaks.size())]});
     }
   }
   return quantiles;
@@ -91,9 +104,10 @@ std::vector<RuleReport::Quantile> QuantilesOf(const KeyLedger& ledger) {
 
 }  // namespace
 
-RuleCount::RuleCount(const rules::Rule& rule, bool compare)
+RuleCount::RuleCount(const rules::Rule& rule, bool compare, bool profile)
     : rule_(rule),
-      has_peaks_(!rule.quota.unlimited && rule.quota.algorithm != core::Algorithm::kConcurrency) {
+      has_peaks_(!rule.quota.unlimited && rule.quota.algorithm != core::Algorithm::kConcurrency),
+      profile_(profile) {
   if (compare && Comparison::IsComparable(rule.quota)) {
     comparison_ = std::make_unique<Comparison>(rule.quota);
   }
@@ -103,7 +117,9 @@ std::uint64_t RuleCount::HashOf(const service::RuleDecision& made) {
   return HasKey(made) ? keys_.HashOf(made.parts) : 0;
 }
 
-void RuleCount::Count(const service::RuleDecision& made, WallInstant at, std::uint64_t key_hash) {
+void RuleCount::Count(const service::RuleDecision& made, const Request& request,
+                      std::uint64_t key_hash) {
+  const WallInstant at = request.at;
   const bool allowed = made.decision.allowed;
   ++requests_;
   denied_ += allowed ? 0 : 1;
@@ -122,14 +138,17 @@ void RuleCount::Count(const service::RuleDecision& made, WallInstant at, std::ui
     key.first_denied = key.denied == 0 ? at : key.first_denied;
     key.last_denied = at;
     ++key.denied;
-  }
-  if (has_peaks_ && !made.quota.unlimited) {
-    key.limit = core::LimitPerWindow(made.quota);
-    if (made.quota.calendar != nullptr) {
-      key.window.AddInPeriod(made.quota.calendar->At(at).begin, made.cost.units);
-    } else {
-      key.window.Add(at, made.cost.units, made.quota.window);
+    if (profile_) {
+      profiles_.resize(std::max(profiles_.size(), number + 1));
+      if (profiles_[number] == nullptr) {
+        profiles_[number] = std::make_unique<KeyProfile>();
+      }
+      profiles_[number]->Add(request.status, request.endpoint, request.user_agent);
     }
+  }
+  // What other rules deny is no demand on this one: it is not charged for it either.
+  if (has_peaks_ && !made.quota.unlimited && (request.allowed || !allowed)) {
+    key.demand.Add(made.quota, at, made.cost, /*denied=*/!allowed);
   }
   if (comparison_ != nullptr && Comparison::IsComparable(made.quota)) {
     comparison_->Judge(number, made.quota, at, made.cost);
@@ -152,20 +171,26 @@ RuleReport RuleCount::Report(std::size_t top, std::uint64_t skipped) const {
                     .has_peaks = has_peaks_};
   if (rule_.quota.calendar != nullptr) {
     const std::string_view shape = rule_.quota.calendar->shape();
-    report.window = shape.substr(0, shape.find(' '));
+    report.measure = "most in a " + std::string(shape.substr(0, shape.find(' ')));
   } else if (has_peaks_) {
-    report.window = WindowText(rule_.quota.window);
+    report.measure = core::IsBucket(rule_.quota.algorithm)
+                         ? "highest level"
+                         : "most in " + WindowText(rule_.quota.window);
   }
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     report.keys_denied += keys_[i].denied != 0 ? 1 : 0;
   }
-  report.most_denied = Top(keys_, top, [](const KeyRecord& record) { return record.denied; });
-  report.busiest = Top(keys_, top, [](const KeyRecord& record) { return record.requests; });
+  report.most_denied =
+      Top(keys_, profiles_, top, [](const KeyRecord& record) { return record.denied; });
+  report.busiest =
+      Top(keys_, profiles_, top, [](const KeyRecord& record) { return record.requests; });
   if (has_peaks_) {
     report.rates = RatesOf(keys_);
     report.quantiles = QuantilesOf(keys_);
   }
   if (comparison_ != nullptr) {
+    report.limit_per_window =
+        Grouped(core::LimitPerWindow(rule_.quota)) + " in any " + WindowText(rule_.quota.window);
     report.comparison = comparison_->rows();
   }
   return report;

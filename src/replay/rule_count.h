@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "sluice/time.h"
 
 #include "replay/comparison.h"
 #include "replay/key_ledger.h"
+#include "replay/key_profile.h"
 #include "replay/replay_report.h"
 #include "rules/rule_set.h"
 #include "service/verdict.h"
@@ -19,7 +22,8 @@ namespace sluice::replay {
 class RuleCount {
  public:
   // `rule` outlives it. `compare`: judge by all algorithms too, where the rule's can be compared.
-  RuleCount(const rules::Rule& rule, bool compare);
+  // `profile`: keep what the denied requests of each key were.
+  RuleCount(const rules::Rule& rule, bool compare, bool profile);
 
   [[nodiscard]] const rules::Rule& rule() const { return rule_; }
 
@@ -28,8 +32,17 @@ class RuleCount {
   // For the caches, before Count(): see key_ledger.h.
   [[nodiscard]] const KeyLedger& keys() const { return keys_; }
 
+  // A request as its log has it, and what became of it.
+  struct Request {
+    WallInstant at{};
+    bool allowed = true;  // By all rules together.
+    // For the profile of a key: without data where the log does not say.
+    std::string_view status{};
+    std::string_view endpoint{};
+    std::string_view user_agent{};
+  };
   // `key_hash` is HashOf(made).
-  void Count(const service::RuleDecision& made, WallInstant at, std::uint64_t key_hash);
+  void Count(const service::RuleDecision& made, const Request& request, std::uint64_t key_hash);
 
   // With `top` keys in each list. `skipped`: requests that lacked an attribute of the key.
   [[nodiscard]] RuleReport Report(std::size_t top, std::uint64_t skipped) const;
@@ -37,11 +50,13 @@ class RuleCount {
  private:
   const rules::Rule& rule_;
   bool has_peaks_;
+  bool profile_;
   std::uint64_t requests_ = 0;
   std::uint64_t denied_ = 0;
   std::uint64_t delayed_ = 0;
   Duration longest_wait_{};
   KeyLedger keys_;
+  std::vector<std::unique_ptr<KeyProfile>> profiles_;  // By key; nullptr: never denied.
   Timeline timeline_;
   std::unique_ptr<Comparison> comparison_;  // nullptr: none was asked for, or none can be made.
 };

@@ -4,16 +4,17 @@
 #include <array>
 #include <iterator>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/key.h"
+#include "base/fault.h"
 #include "replay/human_text.h"
+#include "replay/percentile.h"
 #include "replay/replay_warnings.h"
 #include "replay/report_json.h"
-#include "rules/ip_address.h"
+#include "replay/text_layout.h"
+#include "rules/rule_set.h"
 #include "wire/json_writer.h"
 
 namespace sluice::replay {
@@ -22,96 +23,198 @@ namespace {
 
 constexpr std::array<std::uint64_t, 3> kOneIn{100, 1'000, 10'000};
 
-// The lowest limit that touches at most one key in `one_in`. `peaks` fall.
-Units LimitFor(const std::vector<Units>& peaks, std::uint64_t one_in) {
-  const std::size_t may_be_touched = peaks.size() / one_in;
-  return may_be_touched < peaks.size() ? peaks[may_be_touched] : 0;
+// What is called far above the rest: so many times as much, of at most one key in so many.
+constexpr Units kGapFactor = 4;
+constexpr std::size_t kGapKeys = 10;
+
+// The algorithm of the rule that is printed.
+constexpr std::string_view kAlgorithm = "sliding_window";
+
+// "ip:{ip}".
+std::string PatternOf(const std::vector<std::string>& key) {
+  std::string pattern;
+  for (const std::string& name : key) {
+    fmt::format_to(std::back_inserter(pattern), "{}{}:{{{}}}", pattern.empty() ? "" : " ", name,
+                   name);
+  }
+  return pattern.empty() ? "all" : pattern;
+}
+
+// The rule that is printed.
+std::string RuleText(std::string_view id, const std::vector<std::string>& key, Units limit,
+                     Duration window) {
+  return fmt::format(
+      "  - id: {}\n    key_pattern: \"{}\"\n    algorithm: {}\n    limit: {}\n    window: {}\n", id,
+      PatternOf(key), kAlgorithm, limit, WindowText(window));
+}
+
+// The needs of all keys, in falling order: the least limits that would not have denied them.
+struct Needs {
+  std::vector<Units> of_keys{};
+  std::vector<std::uint64_t> requests{};
+
+  // Which keys `limit` denies.
+  [[nodiscard]] SuggestedLimit At(Units limit, std::uint64_t one_in) const {
+    SuggestedLimit suggested{.one_in = one_in, .limit = limit};
+    for (std::size_t i = 0; i < of_keys.size() && of_keys[i] > limit; ++i) {
+      ++suggested.keys_touched;
+      suggested.requests_of_touched += requests[i];
+    }
+    return suggested;
+  }
+};
+
+// The least of 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, ... that is at least `units`.
+Units RoundedUp(Units units) {
+  for (Units power = 1;; power *= 10) {
+    for (const Units step : {10, 15, 20, 30, 40, 50, 60, 80}) {
+      if (power * step / 10 >= units && power * step % 10 == 0) {
+        return power * step / 10;
+      }
+    }
+  }
+}
+
+// The widest gap above which there are few keys.
+std::optional<DemandGap> GapIn(const Needs& needs) {
+  const std::vector<Units>& falling = needs.of_keys;
+  std::size_t best = 0;
+  double widest = kGapFactor;
+  for (std::size_t above = 1; above * kGapKeys <= falling.size(); ++above) {
+    const double factor = static_cast<double>(falling[above - 1]) /
+                          static_cast<double>(std::max<Units>(falling[above], 1));
+    if (factor >= widest) {
+      widest = factor;
+      best = above;
+    }
+  }
+  if (best == 0) {
+    return std::nullopt;
+  }
+  DemandGap gap{.below = falling[best], .above = falling[best - 1]};
+  // Twice what all others need, as a round number that is still in the gap.
+  const Units limit = std::min(RoundedUp(2 * std::max<Units>(gap.below, 1)), gap.above - 1);
+  gap.limit = needs.At(limit, 0);
+  return gap;
+}
+
+std::string KeysText(const SuggestedLimit& limit, std::uint64_t requests) {
+  return limit.keys_touched == 0
+             ? "no key"
+             : fmt::format("{} key{}, which sent {} requests ({})", Grouped(limit.keys_touched),
+                           limit.keys_touched == 1 ? "" : "s", Grouped(limit.requests_of_touched),
+                           Percent(limit.requests_of_touched, requests));
 }
 
 }  // namespace
 
-SuggestionReader::SuggestionReader(const logs::AttributePlan& plan, std::vector<Duration> windows)
-    : plan_(plan), windows_(std::move(windows)), ledgers_(windows_.size()) {}
+Result<SuggestionReader> SuggestionReader::Create(const logs::AttributePlan& plan,
+                                                  const std::vector<std::string>& key,
+                                                  const std::vector<Duration>& windows,
+                                                  bool spread) {
+  std::string text = "rules:\n";
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    text += RuleText("r" + std::to_string(i), key, 1, windows[i]);
+  }
+  const std::vector<rules::SourceText> sources{{.name = "--key", .text = text}};
+  rules::Findings findings;
+  auto rules = rules::RuleSet::Build(sources, nullptr, findings);
+  if (rules == nullptr) {
+    return Fault("--key: " + findings.errors.front().message);
+  }
+  return SuggestionReader(plan, std::move(rules), windows, spread);
+}
+
+SuggestionReader::SuggestionReader(const logs::AttributePlan& plan,
+                                   std::shared_ptr<const rules::RuleSet> rules,
+                                   const std::vector<Duration>& windows, bool spread)
+    : plan_(plan), rules_(std::move(rules)), spread_(spread) {
+  for (const Duration length : windows) {
+    windows_.push_back({.length = length});
+  }
+}
 
 void SuggestionReader::Run(logs::LogMerge& logs, const std::function<void()>& progress) {
   constexpr std::uint64_t kProgressEvery = 4096;
   std::uint64_t seen = 0;
-  while (logs::LogStream* stream = logs.Next()) {
-    Add(*stream->Peek());
-    stream->Pop();
+  RequestFeed feed(logs, plan_, spread_ ? SpreadFor(*rules_, plan_) : std::nullopt);
+  while (const RequestFeed::Request* const request = feed.Next()) {
+    Add(*request);
     if (++seen % kProgressEvery == 0) {
       progress();
     }
   }
+  has_spread_ = feed.has_spread();
   progress();
 }
 
-void SuggestionReader::Add(const logs::LogStream::Request& request) {
-  std::array<core::KeyPart, core::kMaxKeyParts> parts{};
-  std::array<rules::IpText, core::kMaxKeyParts> addresses{};
+void SuggestionReader::Add(const RequestFeed::Request& request) {
+  attributes_.clear();
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    if (const std::string_view value = request.logged.Value(i); value.data() != nullptr) {
+      attributes_.push_back({.name = plan_.name(i), .value = value});
+    }
+  }
+  const Result<void> matched = rules_->Match(attributes_, Cost{request.logged.cost}, {}, matches_);
+  if (!matched) {
+    request.stream->CountBad(request.logged.line, matched.error().message);
+    return;
+  }
   first_ = requests_ == 0 ? request.at : first_;
   last_ = request.at;
   ++requests_;
-  for (std::size_t i = 0; i < plan_.size(); ++i) {
-    std::string_view value = request.Value(i);
-    if (value.data() == nullptr) {
-      ++skipped_;
-      return;
+  skipped_ += matches_.applied().empty() ? 1 : 0;
+  for (const rules::AppliedRule& applied : matches_.applied()) {
+    Window& window = windows_[applied.rule->number];
+    const std::size_t number = window.keys.Find(applied.parts);
+    if (number == window.peaks.size()) {
+      window.peaks.emplace_back();
     }
-    if (plan_.name(i) == "ip") {
-      const auto address = rules::IpAddress::Parse(value);
-      if (!address) {
-        ++skipped_;
-        return;
-      }
-      addresses[i] = rules::IpGrouping{}.KeyText(*address);
-      value = addresses[i].view();
-    }
-    parts[i].value = value.substr(0, core::kMaxValueBytes);
-  }
-  const std::span key_parts(parts.data(), plan_.size());
-  const std::uint64_t hash = ledgers_.front().HashOf(key_parts);
-  for (std::size_t i = 0; i < windows_.size(); ++i) {
-    KeyRecord& key = ledgers_[i][ledgers_[i].Find(key_parts, hash)];
+    KeyRecord& key = window.keys[number];
     ++key.requests;
-    key.window.Add(request.at, request.cost, windows_[i]);
+    window.peaks[number].Add(request.at, applied.cost.units, window.length);
+    key.demand.Add(applied.quota, request.at, applied.cost, /*denied=*/true);
   }
 }
 
 std::vector<Suggestion> SuggestionReader::Suggestions(std::size_t top) const {
   std::vector<Suggestion> suggestions;
-  for (std::size_t w = 0; w < windows_.size(); ++w) {
-    const KeyLedger& ledger = ledgers_[w];
+  for (const Window& window : windows_) {
+    const KeyLedger& ledger = window.keys;
+    Suggestion suggestion{
+        .window = window.length, .requests = requests_, .skipped = skipped_, .keys = ledger.size()};
     std::vector<std::uint32_t> order(ledger.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, [&ledger](std::uint32_t a, std::uint32_t b) {
-      return ledger[a].window.peak() > ledger[b].window.peak();
+      return ledger[a].demand.peak() > ledger[b].demand.peak();
     });
-    std::vector<Units> peaks;
-    peaks.reserve(order.size());
+    Needs needs;
     for (const std::uint32_t number : order) {
-      peaks.push_back(ledger[number].window.peak());
+      needs.of_keys.push_back(ledger[number].demand.peak());
+      needs.requests.push_back(ledger[number].requests);
     }
-    Suggestion suggestion{
-        .window = windows_[w], .requests = requests_, .skipped = skipped_, .keys = ledger.size()};
-    if (!peaks.empty()) {
-      suggestion.median_peak = peaks[peaks.size() / 2];
-      suggestion.highest_peak = peaks.front();
+    if (!order.empty()) {
       for (const std::uint64_t one_in : kOneIn) {
-        SuggestedLimit limit{.one_in = one_in, .limit = LimitFor(peaks, one_in)};
-        for (std::size_t i = 0; i < peaks.size() && peaks[i] > limit.limit; ++i) {
-          ++limit.keys_touched;
-          limit.requests_of_touched += ledger[order[i]].requests;
-        }
-        suggestion.limits.push_back(limit);
+        const std::size_t place = PercentilePlace(1'000'000 - (1'000'000 / one_in), order.size());
+        // A limit of 0 would deny even what costs nothing.
+        const Units limit = std::max<Units>(needs.of_keys[order.size() - 1 - place], 1);
+        suggestion.limits.push_back(needs.At(limit, one_in));
       }
+      suggestion.gap = GapIn(needs);
+    }
+    std::ranges::stable_sort(order, [&window](std::uint32_t a, std::uint32_t b) {
+      return window.peaks[a].peak() > window.peaks[b].peak();
+    });
+    if (!order.empty()) {
+      const std::size_t middle = PercentilePlace(500'000, order.size());
+      suggestion.median_peak = window.peaks[order[order.size() - 1 - middle]].peak();
+      suggestion.highest_peak = window.peaks[order.front()].peak();
     }
     for (std::size_t i = 0; i < std::min(top, order.size()); ++i) {
-      const KeyRecord& record = ledger[order[i]];
       KeyLine line;
-      line.key = record.text;
-      line.requests = record.requests;
-      line.peak = record.window.peak();
+      line.key = ledger[order[i]].text;
+      line.requests = ledger[order[i]].requests;
+      line.peak = window.peaks[order[i]].peak();
       suggestion.busiest.push_back(std::move(line));
     }
     suggestions.push_back(std::move(suggestion));
@@ -131,62 +234,68 @@ ReplayReport SuggestionReader::Logs(const logs::LogMerge& logs, WallInstant toda
   report.first = first_;
   report.last = last_;
   report.today = today;
+  report.spread = has_spread_;
   report.warnings = WarningsOfLogs(report);
   return report;
 }
 
 std::string SuggestionText(const Suggestion& suggestion, const std::vector<std::string>& key,
-                           const std::string& cost) {
+                           const std::string& cost, std::size_t width) {
   std::string text;
   const auto out = std::back_inserter(text);
-  std::string pattern;
-  std::string id = "per";
+  const std::string window = WindowText(suggestion.window);
+  std::string id = key.empty() ? "all" : "per";
   for (const std::string& name : key) {
-    fmt::format_to(std::back_inserter(pattern), "{}{}:{{{}}}", pattern.empty() ? "" : " ", name,
-                   name);
     id += "_" + name;
   }
-  pattern = pattern.empty() ? "all" : pattern;
-  const std::string window = WindowText(suggestion.window);
-  id = (key.empty() ? "all" : id) + "_" + window;
+  id += "_" + window;
   if (suggestion.skipped != 0) {
-    fmt::format_to(out, "{} requests lack the key and are left out\n", Grouped(suggestion.skipped));
+    AppendWrapped(text, Grouped(suggestion.skipped) + " requests lack the key and are left out",
+                  width);
   }
   if (suggestion.keys == 0) {
-    text += "no request has the key: name another with --key, or its column with --map\n";
+    AppendWrapped(text, "no request has the key: name another with --key, or its column with --map",
+                  width);
     return text;
   }
-  fmt::format_to(out,
-                 "\n{} keys; half of them never requested more than {} in {}, the highest {}\n\n",
-                 Grouped(suggestion.keys), Grouped(suggestion.median_peak), window,
-                 Grouped(suggestion.highest_peak));
-  fmt::format_to(out, "  {:<18} {:>16}  would have affected\n", "at most", "limit per " + window);
+  text += '\n';
+  AppendWrapped(
+      text,
+      fmt::format("{} keys; half of them never requested more than {} in {}, the highest {}",
+                  Grouped(suggestion.keys), Grouped(suggestion.median_peak), window,
+                  Grouped(suggestion.highest_peak)),
+      width);
+  TextTable limits({"would deny at most", "limit per " + window});
   for (const SuggestedLimit& limit : suggestion.limits) {
-    fmt::format_to(out, "  1 key in {:<9} {:>16}  ", Grouped(limit.one_in), Grouped(limit.limit));
-    if (limit.keys_touched == 0) {
-      text += "nobody\n";
-      continue;
-    }
-    fmt::format_to(out, "{} key{}, which sent {} requests ({})\n", Grouped(limit.keys_touched),
-                   limit.keys_touched == 1 ? "" : "s", Grouped(limit.requests_of_touched),
-                   Percent(limit.requests_of_touched, suggestion.requests));
+    limits.AddRow({"1 key in " + Grouped(limit.one_in), Grouped(limit.limit)},
+                  KeysText(limit, suggestion.requests));
   }
-  fmt::format_to(out, "\n  {:<28} {:>12} {:>16}\n", "the highest", "requests", "most in " + window);
+  text += '\n';
+  limits.AppendTo(text, width);
+  if (suggestion.gap) {
+    const DemandGap& gap = *suggestion.gap;
+    text += '\n';
+    AppendWrapped(text,
+                  fmt::format("A few keys are far above the rest: no key needs a limit between {} "
+                              "and {}. A limit of {} would affect {}.",
+                              Grouped(gap.below), Grouped(gap.above), Grouped(gap.limit.limit),
+                              KeysText(gap.limit, suggestion.requests)),
+                  width);
+  }
+  TextTable busiest({"the highest", "requests", "most in " + window});
   for (const KeyLine& line : suggestion.busiest) {
-    fmt::format_to(out, "  {:<28} {:>12} {:>16}\n", line.key.substr(0, 28), Grouped(line.requests),
-                   Grouped(line.peak));
+    busiest.AddRow(
+        {line.key.empty() ? "(all)" : line.key, Grouped(line.requests), Grouped(line.peak)});
   }
+  text += '\n';
+  busiest.AppendTo(text, width);
   const SuggestedLimit& chosen = suggestion.limits[1];
-  fmt::format_to(
-      out,
-      "\n# At most 1 key in 1,000 of this traffic. Affects nobody until `mode` is enforce.\n"
-      "rules:\n"
-      "  - id: {}\n"
-      "    key_pattern: \"{}\"\n"
-      "    algorithm: sliding_window\n"
-      "    limit: {}\n"
-      "    window: {}\n",
-      id, pattern, chosen.limit, window);
+  fmt::format_to(out,
+                 "\n# At most 1 key in 1,000 of this traffic is denied: {}.\n"
+                 "# Denies nothing until `mode` is enforce.\n"
+                 "rules:\n{}",
+                 chosen.keys_touched == 1 ? "1 key" : Grouped(chosen.keys_touched) + " keys",
+                 RuleText(id, key, chosen.limit, suggestion.window));
   if (!cost.empty()) {
     fmt::format_to(out, "    cost: {}\n", cost);
   }
@@ -224,6 +333,15 @@ std::string SuggestionsJson(const std::vector<Suggestion>& suggestions,
       json.EndObject();
     }
     json.EndArray();
+    if (suggestion.gap) {
+      json.Name("gap").BeginObject();
+      json.Name("below").Number(suggestion.gap->below);
+      json.Name("above").Number(suggestion.gap->above);
+      json.Name("limit").Number(suggestion.gap->limit.limit);
+      json.Name("keys_touched").Number(number(suggestion.gap->limit.keys_touched));
+      json.Name("requests_of_touched").Number(number(suggestion.gap->limit.requests_of_touched));
+      json.EndObject();
+    }
     json.EndObject();
   }
   json.EndArray();

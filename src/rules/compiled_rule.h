@@ -27,6 +27,7 @@ struct Numbers {
     quota.unlimited = unlimited;
     quota.limit = limit;
     quota.rate = rate;
+    quota.ceiling = limit;
   }
 };
 
@@ -34,6 +35,12 @@ struct Plan {
   Conditions match;
   Numbers numbers;
   Place place;
+};
+
+// concurrency: the share of the limit that only requests of this priority may use.
+struct Reserve {
+  std::string priority;
+  int percent = 0;
 };
 
 // What a request spends under a rule.
@@ -58,7 +65,8 @@ struct CompiledRule {
   CostRule cost;
   std::vector<Plan> plans;
   OverrideTable overrides;
-  AttributeId priority = 0;             // The attribute that the quota's reserves read.
+  std::vector<Reserve> reserves;
+  AttributeId priority = 0;             // The attribute that `reserves` reads.
   std::vector<std::uint32_t> replaces;  // Rule numbers.
 };
 

@@ -7,28 +7,26 @@
 
 #include "core/calendar.h"
 #include "core/quota.h"
-#include "core/reserves.h"
 #include "rules/compiled_rule.h"
 #include "rules/fields.h"
 #include "rules/findings.h"
 
 namespace sluice::rules {
 
-// What the quotas of a rule set point to. Calendars that cut time alike are kept once.
-class QuotaShelf {
+// The calendars of a rule set: rules that cut time alike share one.
+class CalendarShelf {
  public:
   const core::Calendar* Keep(std::unique_ptr<const core::Calendar> calendar);
-  const core::Reserves* Keep(core::Reserves reserves);
 
  private:
   std::vector<std::unique_ptr<const core::Calendar>> calendars_;
-  std::vector<std::unique_ptr<const core::Reserves>> reserves_;
 };
 
 // Reads the numbers of one rule, and then those of its plans and overrides against them.
 class QuotaReader {
  public:
-  QuotaReader(QuotaShelf& shelf, Reporter& report) : shelf_(shelf), report_(report) {}
+  QuotaReader(CalendarShelf& calendars, Reporter& report)
+      : calendars_(calendars), report_(report) {}
 
   // The rule's own quota: algorithm, limit, rate, burst, window, unit, time_zone, anchor,
   // segments, strict, shape, hold_ttl, reserve. nullopt after a problem that leaves no quota to
@@ -38,6 +36,8 @@ class QuotaReader {
   // What `fields` (a plan or an override) makes of the rule read last.
   // A burst that is stated nowhere follows the rate. `what`: "plan", "override".
   std::optional<Numbers> ReadChange(const Fields& fields, std::string_view what);
+
+  [[nodiscard]] const std::vector<Reserve>& reserves() const { return reserves_; }
 
  private:
   struct Stated {
@@ -50,13 +50,14 @@ class QuotaReader {
   void RejectForeign(const Fields& rule, core::Algorithm algorithm);
   void ReadWindow(const Fields& rule, core::Quota& quota);
   void ReadCalendar(const Fields& rule, core::CalendarUnit unit, core::Quota& quota);
-  void ReadReserves(const YamlNode& node, core::Quota& quota);
+  void ReadReserves(const YamlNode& node);
   // Puts `stated` over `quota`, whose burst is `stated_burst_` where that is set.
   bool Apply(const Fields& fields, const Stated& stated, core::Quota& quota);
 
-  QuotaShelf& shelf_;
+  CalendarShelf& calendars_;
   Reporter& report_;
   std::optional<Units> stated_burst_;
+  std::vector<Reserve> reserves_;
   std::optional<core::Quota> base_;  // The rule read last, as far as it could be read.
   bool window_faulty_ = false;       // The length of base_ is wrong, and that has been noted.
 };

@@ -20,12 +20,11 @@ struct Step {
 };
 
 // `state` is that of the quota's algorithm; `entries` those of its chain, empty where the
-// algorithm has none. `kept`, of concurrency alone: what HoldList::KeptFree says of the key.
+// algorithm has none.
 [[nodiscard]] Step JudgeCheck(const core::Quota& quota, const RawState& state,
-                              const EntryView& entries, const TableNow& now, Cost cost, Units kept);
+                              const EntryView& entries, const TableNow& now, Cost cost);
 [[nodiscard]] Decision JudgePeek(const core::Quota& quota, const RawState& state,
-                                 const EntryView& entries, const TableNow& now, Cost cost,
-                                 Units kept);
+                                 const EntryView& entries, const TableNow& now, Cost cost);
 
 struct RefundStep {
   RawState state;

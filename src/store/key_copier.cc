@@ -44,53 +44,22 @@ void DropEnds(KeyImage& image) {
 
 bool KeyCopier::CopyAll(TableInstant now, KeySink& sink) {
   const std::uint32_t second = NowSecond(now);
-  for (const Pass pass : {Pass::kKeys, Pass::kMarks}) {
-    for (std::uint64_t i = 0; i < slots_.size(); ++i) {
-      Slot& slot = slots_.at(i);
-      if (slot.expiry.load(std::memory_order_relaxed) > second &&
-          !CopyKey(slot, second, pass, sink)) {
-        return false;
-      }
+  for (std::uint64_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_.at(i);
+    if (slot.expiry.load(std::memory_order_relaxed) > second && !CopyKey(slot, second, sink)) {
+      return false;
     }
   }
   return true;
 }
 
-std::size_t KeyCopier::BytesOf(const KeyImage& image) const {
-  const BlockKind kind = BlocksOf(image.kind);
-  if (kind == BlockKind::kFree) {
-    return 0;
-  }
-  std::size_t blocks = 0;
-  for (BlockRef ref = std::bit_cast<ListState>(image.state).head; ref != 0;
-       ref = blocks_.at(ref).next()) {
-    if (++blocks == kBlocksAPart && kind == BlockKind::kEntries) {
-      break;
-    }
-  }
-  return blocks * kTextBytesPerBlock;  // No kind has more in a block.
-}
-
-KeyImage KeyCopier::LockWithRoom(Slot& slot) {
-  for (;;) {
-    Lock(slot, owner_);
-    const KeyImage image = ImageOf(slot);
-    const std::size_t bytes = image.expiry == 0 ? 0 : BytesOf(image);
-    if (bytes <= items_.capacity()) {
-      return image;
-    }
-    Unlock(slot);
-    items_.reserve(2 * bytes);
-  }
-}
-
-bool KeyCopier::CopyKey(Slot& slot, std::uint32_t now, Pass pass, KeySink& sink) {
+bool KeyCopier::CopyKey(Slot& slot, std::uint32_t now, KeySink& sink) {
   items_.clear();
   Mark mark;
-  KeyImage image = LockWithRoom(slot);
+  Lock(slot, owner_);
+  KeyImage image = ImageOf(slot);
   // A slot that is reserved and not yet used has no state: it is as good as fresh.
-  const bool counts = image.expiry > now && image.state != RawState{} &&
-                      (image.kind == kMarkKind) == (pass == Pass::kMarks);
+  const bool counts = image.expiry > now && image.state != RawState{};
   if (counts) {
     switch (BlocksOf(image.kind)) {
       case BlockKind::kFree:
@@ -124,7 +93,7 @@ bool KeyCopier::CopyMoreEntries(Slot& slot, KeyImage image, Mark mark, KeySink& 
   const Fingerprint key = image.key();
   for (std::uint32_t part = 1; mark.block != 0; ++part) {
     items_.clear();
-    (void)LockWithRoom(slot);
+    Lock(slot, owner_);
     const bool still = FingerprintOf(slot) == key &&
                        slot.expiry.load(std::memory_order_relaxed) != 0 &&
                        slot.kind == image.kind && std::bit_cast<ListState>(slot.state).head != 0;

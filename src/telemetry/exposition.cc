@@ -4,8 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/display_text.h"
-
 namespace sluice::telemetry {
 
 namespace {
@@ -70,8 +68,7 @@ void Exposition::Head(std::string_view name, std::span<const Label> labels) {
   for (const Label& label : labels) {
     *out_ += before;
     out_->append(label.name).append("=\"");
-    // It may be a client's, and Prometheus refuses a scrape that is not UTF-8.
-    AppendEscaped(*out_, base::DisplayText(label.value, base::LineFeeds::kKept), true);
+    AppendEscaped(*out_, label.value, true);
     *out_ += '"';
     before = ',';
   }

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """`sluice replay` and `sluice suggest` as people run them. Usage: replay_test.py SLUICE"""
 import gzip
+import fcntl
 import json
 import os
 import pathlib
 import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
@@ -37,8 +40,10 @@ class ReplayTest(unittest.TestCase):
     def write(self, name, text):
         (self.folder / name).write_text(text, encoding="utf-8")
 
-    def run_sluice(self, *words, stdin=None, code=0):
-        done = subprocess.run([SLUICE, *words], cwd=self.folder, input=stdin, capture_output=True, timeout=60)
+    def run_sluice(self, *words, stdin=None, code=0, columns=None):
+        environment = {**os.environ, "COLUMNS": columns or ""}
+        done = subprocess.run([SLUICE, *words], cwd=self.folder, input=stdin, capture_output=True, timeout=60,
+                              env=environment)
         self.assertEqual(done.returncode, code, done.stderr.decode())
         return done.stdout.decode(), done.stderr.decode()
 
@@ -113,11 +118,52 @@ class ReplayTest(unittest.TestCase):
         _, err = self.run_sluice("replay", "--rules", "rules.yaml", "--log-format", "$a$b", "own.log", code=2)
         self.assertIn("--log-format", err)
 
+    def test_no_line_is_wider_than_the_terminal(self):
+        for columns, width in ((None, 80), ("60", 60), ("118", 118), ("nonsense", 80)):
+            for words in (["replay", "--compare", "--rules", "rules.yaml"], ["suggest"]):
+                out, _ = self.run_sluice(*words, "access.log", columns=columns)
+                self.assertLessEqual(max(len(text) for text in out.splitlines()), width, out)
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 64, 0, 0))
+        done = subprocess.run([SLUICE, "replay", "--compare", "--rules", "rules.yaml", "access.log"], cwd=self.folder,
+                              stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False)
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                shown += chunk
+        except OSError:  # EIO: the other end is closed.
+            pass
+        os.close(ours)
+        self.assertEqual(done.returncode, 0)
+        longest = max(len(text) for text in shown.decode().splitlines())
+        self.assertTrue(50 < longest <= 64, longest)
+
+    def test_shows_no_byte_of_a_client_that_a_terminal_obeys(self):
+        hostile = "\x1b[31mRED\x1b[0m\x1b]0;title\x07\u009b31m\u202eevil " + "é" * 40
+        self.write("hostile.log", "".join(
+            line(s, 1).replace('"agent"', f'"{hostile}"') for s in range(60)))
+        self.write("agents.yaml", RULES.replace("ip:{ip}", "a:{user_agent}"))
+        self.run_sluice("replay", "--rules", "agents.yaml", "--html", "page.html", "hostile.log")
+        shown = [(self.folder / "page.html").read_bytes()]
+        for words in (["replay", "--rules", "agents.yaml"], ["suggest", "--key", "user_agent"]):
+            shown.append(self.run_sluice(*words, "hostile.log")[0].encode())
+        for text in shown:
+            decoded = text.decode()  # Valid UTF-8.
+            self.assertIn("RED", decoded)
+            for char in decoded:
+                self.assertTrue(char == "\n" or char >= " " and not "\x7f" <= char <= "\x9f" and char != "\u202e",
+                                repr(char))
+
     def test_writes_a_page(self):
         self.run_sluice("replay", "--rules", "rules.yaml", "--compare", "--html", "page.html", "access.log")
         page = (self.folder / "page.html").read_text(encoding="utf-8")
         self.assertIn("<!doctype html>", page)
         self.assertIn("192.0.2.77", page)
+        self.assertIn("The rule would have denied 55 of 90 requests (61.1 %), from 1 of 11 keys", page)
+        self.assertIn("rules.yaml", page)
+        self.assertIn("2xx 100.0 %", page)  # What the denied requests were.
+        self.assertNotIn("<script", page)
         _, err = self.run_sluice("replay", "--rules", "rules.yaml", "--html", "no/such/page.html", "access.log", code=2)
         self.assertIn("no/such/page.html", err)
 
@@ -146,6 +192,7 @@ class ReplayTest(unittest.TestCase):
     def test_a_suggestion_can_be_pasted_and_replayed(self):
         out, _ = self.run_sluice("suggest", "--window", "1m", "access.log")
         self.assertIn("11 keys", out)
+        self.assertIn("A limit of 4 would affect 1 key, which sent 60 requests", " ".join(out.split()))
         self.write("pasted.yaml", out[out.index("# At most"):])
         report = json.loads(self.run_sluice("replay", "--json", "--rules", "pasted.yaml", "access.log")[0])
         self.assertEqual(report["rules"][0]["mode"], "shadow")

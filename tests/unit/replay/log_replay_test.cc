@@ -11,6 +11,7 @@ namespace sluice::replay {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -35,7 +36,7 @@ TEST_F(LogReplayTest, CountsRequestsAndKeysThatWouldHaveBeenDenied) {
   ASSERT_EQ(rule.most_denied.size(), 1U);
   EXPECT_EQ(rule.most_denied[0].key, "192.0.2.1");
   EXPECT_EQ(rule.most_denied[0].requests, 5U);
-  EXPECT_EQ(rule.most_denied[0].peak, 5);
+  EXPECT_EQ(rule.most_denied[0].peak, 4);  // In one aligned minute; the fifth is in the next.
   EXPECT_EQ(rule.most_denied[0].first_denied.time_since_epoch(),
             std::chrono::seconds(1'765'962'003));
   EXPECT_EQ(rule.most_denied[0].last_denied.time_since_epoch(),
@@ -92,6 +93,93 @@ TEST_F(LogReplayTest, CountsByCost) {
   EXPECT_EQ(report.rules[0].requests, 4U);
   EXPECT_EQ(report.rules[0].denied, 1U);
   EXPECT_EQ(report.rules[0].most_denied[0].peak, 150);
+}
+
+TEST_F(LogReplayTest, PercentilesAreTheLeastPeakThatSoManyKeysAreAtOrBelow) {
+  std::string log;
+  for (int host = 1; host <= 9; ++host) {
+    log += Line(1, host);
+  }
+  for (int i = 0; i < 50; ++i) {
+    log += Line(1, 10);
+  }
+  const ReplayReport report =
+      Run("rules:\n  - {id: r, key_pattern: \"ip:{ip}\", algorithm: sliding_window_log, limit: 60, "
+          "window: 1m}\n",
+          log);
+  std::vector<Units> peaks;
+  for (const RuleReport::Quantile& quantile : report.rules[0].quantiles) {
+    peaks.push_back(quantile.peak);
+  }
+  EXPECT_THAT(peaks, ElementsAre(1, 1, 50, 50, 50));  // 50, 90, 99, 99.9 and 100 %.
+}
+
+TEST_F(LogReplayTest, WhatAnotherRuleDeniesIsNoDemand) {
+  std::string log;
+  for (int i = 0; i < 30; ++i) {
+    log += Line(i, 1);
+  }
+  const ReplayReport report = Run(
+      "rules:\n"
+      "  - {id: narrow, key_pattern: \"ip:{ip}\", algorithm: fixed_window, limit: 5, window: 1m}\n"
+      "  - {id: wide, key_pattern: \"ip:{ip}\", algorithm: fixed_window, limit: 10, window: 1m}\n",
+      log);
+  EXPECT_EQ(report.rules[0].busiest[0].peak, 30);
+  EXPECT_EQ(report.rules[0].denied, 25U);
+  EXPECT_EQ(report.rules[1].busiest[0].peak, 5);
+  EXPECT_EQ(report.rules[1].denied, 0U);
+}
+
+TEST_F(LogReplayTest, SpreadsWholeSecondsWhereAWindowIsShort) {
+  std::string log;
+  for (int second = 0; second < 120; ++second) {
+    for (int i = 0; i < 6; ++i) {
+      log += Line(second, 1) + Line(second, 2);
+    }
+  }
+  std::string rules = "rules:\n";
+  for (const std::string algorithm :
+       {"sliding_window", "sliding_window_counter", "sliding_window_log", "fixed_window"}) {
+    rules += "  - {id: " + algorithm + ", key_pattern: \"ip:{ip}\", algorithm: " + algorithm +
+             ", limit: 10, window: 1s, mode: shadow}\n";
+  }
+  const ReplayReport spread = Run(rules, log);
+  EXPECT_TRUE(spread.spread);
+  EXPECT_EQ(spread.requests, 1440U);
+  EXPECT_EQ(spread.logs[0].bad, 0U);
+  for (const RuleReport& rule : spread.rules) {
+    EXPECT_EQ(rule.denied, 0U) << rule.id;
+  }
+  options_.spread = false;
+  const ReplayReport stamped = Run(rules, log);
+  EXPECT_FALSE(stamped.spread);
+  EXPECT_GT(stamped.rules[1].denied, 0U);
+  options_.spread = true;
+  EXPECT_FALSE(Run(two_a_minute_, log).spread);  // A minute is long enough.
+}
+
+TEST_F(LogReplayTest, KeepsWhatTheDeniedRequestsWere) {
+  options_.profile = true;
+  const ReplayReport report =
+      Run(two_a_minute_, Line(1, 1) + Line(2, 1) + Line(3, 1, "/a?x") + Line(4, 1, "/a?y") +
+                             Line(5, 1, "/b") + Line(6, 2));
+  const KeyProfile& profile = report.rules[0].most_denied[0].denied_requests;
+  EXPECT_EQ(profile.requests(), 3U);
+  EXPECT_EQ(profile.statuses()[2], 3U);
+  EXPECT_EQ(profile.endpoint().text, "/a");
+  EXPECT_EQ(profile.endpoint().count, 2U);
+  EXPECT_EQ(profile.user_agent().count, 0U);  // "-" in the log.
+}
+
+TEST_F(LogReplayTest, WarnsOfTimesThatCannotBe) {
+  const std::string rules =
+      "rules:\n  - {id: r, key_pattern: all, algorithm: gcra, rate: 1, window: 1m}\n";
+  EXPECT_THAT(Run(rules, "time,ip\n0,192.0.2.1\n100,192.0.2.1\n").warnings,
+              Contains(HasSubstr("--time COLUMN:ms")));
+  options_.today = WallInstant(std::chrono::seconds(1'700'000'000));
+  EXPECT_THAT(Run(rules, Line(1, 1)).warnings, Contains(HasSubstr("in the future")));
+  options_.today = WallInstant(std::chrono::seconds(1'800'000'000));
+  EXPECT_THAT(Run(rules, Line(1, 1)).warnings, IsEmpty());
 }
 
 TEST_F(LogReplayTest, SaysThatNoRequestHasTheKey) {

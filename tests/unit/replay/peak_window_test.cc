@@ -76,13 +76,5 @@ TEST(PeakWindowTest, ARequestLeavesExactlyAWindowLater) {
   EXPECT_EQ(window.peak(), 2);
 }
 
-TEST(PeakWindowTest, CountsPeriodsEachForItself) {
-  PeakWindow window;
-  window.AddInPeriod(Moment(0), 3);
-  window.AddInPeriod(Moment(0), 4);
-  window.AddInPeriod(Moment(1'000'000), 5);
-  EXPECT_EQ(window.peak(), 7);
-}
-
 }  // namespace
 }  // namespace sluice::replay

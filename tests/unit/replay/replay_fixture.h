@@ -33,7 +33,11 @@ class ReplayTest : public logs::LogFilesTest {
       ADD_FAILURE() << findings.errors.front().Text();
       return {};
     }
-    const logs::AttributePlan plan(set->AttributeNames(), maps_, cost_);
+    std::vector<std::string> names = set->AttributeNames();
+    if (options_.profile) {
+      names.insert(names.end(), kProfileAttributes.begin(), kProfileAttributes.end());
+    }
+    const logs::AttributePlan plan(names, maps_, cost_);
     auto logs = logs::LogMerge::Open({Write("log", log)}, {}, plan);
     if (!logs) {
       ADD_FAILURE() << logs.error().Text();

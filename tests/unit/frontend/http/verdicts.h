@@ -46,7 +46,8 @@ inline core::Quota Window(Units limit, Duration window) {
 }
 
 inline core::Quota InFlight(Units limit, Duration ttl) {
-  return {.algorithm = core::Algorithm::kConcurrency, .limit = limit, .window = ttl};
+  return {
+      .algorithm = core::Algorithm::kConcurrency, .limit = limit, .ceiling = limit, .window = ttl};
 }
 
 }  // namespace sluice::frontend::http

@@ -1,0 +1,98 @@
+#include "replay/algorithm_state.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/bucket.h"
+#include "core/fixed_window.h"
+#include "core/sliding_window.h"
+#include "core/sliding_window_counter.h"
+#include "core/sliding_window_log.h"
+
+namespace sluice::replay {
+
+namespace {
+
+using core::Algorithm;
+using core::Quota;
+
+// What stands for no limit when an algorithm only counts.
+constexpr Units kCounting = kMaxUnits;
+
+// An algorithm's state out of, and into, room for the largest.
+template <class T>
+T Load(const std::array<std::uint64_t, 4>& words) {
+  std::array<std::uint64_t, sizeof(T) / 8> part;  // NOLINT: filled at once.
+  std::copy_n(words.begin(), part.size(), part.begin());
+  return std::bit_cast<T>(part);
+}
+template <class T>
+void Store(std::array<std::uint64_t, 4>& words, const T& state) {
+  const auto part = std::bit_cast<std::array<std::uint64_t, sizeof(T) / 8>>(state);
+  std::copy_n(part.begin(), part.size(), words.begin());
+}
+
+}  // namespace
+
+void AlgorithmState::Entries::Change(std::uint32_t drop, core::Entry append) {
+  gone += drop;
+  if (gone * 2 > list.size()) {  // So that each is moved once at most.
+    list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(gone));
+    gone = 0;
+  }
+  if (gone < list.size() && list.back().at == append.at) {
+    list.back().units += append.units;
+  } else {
+    list.push_back(append);
+  }
+}
+
+template <class Core>
+Decision AlgorithmState::CheckPlain(const Quota& quota, const TableNow& now, Cost cost) {
+  const auto held = Load<typename Core::State>(words_);
+  const auto outcome = Core::Check(quota, held, now, cost);
+  Store(words_, outcome.decision.allowed ? outcome.on_allow : outcome.on_deny);
+  return outcome.decision;
+}
+
+template <class Core>
+Decision AlgorithmState::CheckWithEntries(const Quota& quota, const TableNow& now, Cost cost) {
+  const auto held = Load<typename Core::State>(words_);
+  const auto outcome = Core::Check(quota, held, entries_, now, cost);
+  if (outcome.decision.allowed && outcome.append.units > 0) {
+    entries_.Change(outcome.drop, outcome.append);
+    Store(words_, outcome.on_allow);
+  }
+  return outcome.decision;
+}
+
+Decision AlgorithmState::Check(const Quota& quota, WallInstant at, Cost cost) {
+  const TableNow now{.line = TableInstant(at.time_since_epoch()), .wall = at};
+  switch (quota.algorithm) {
+    case Algorithm::kFixedWindow:
+      return CheckPlain<core::FixedWindow<TableTimeline>>(quota, now, cost);
+    case Algorithm::kSlidingWindowCounter:
+      return CheckPlain<core::SlidingWindowCounter<TableTimeline>>(quota, now, cost);
+    case Algorithm::kTokenBucket:
+    case Algorithm::kGcra:
+    case Algorithm::kLeakyBucket:
+      return CheckPlain<core::Bucket<TableTimeline>>(quota, now, cost);
+    case Algorithm::kSlidingWindow:
+      return CheckWithEntries<core::SlidingWindow<TableTimeline>>(quota, now, cost);
+    case Algorithm::kSlidingWindowLog:
+      return CheckWithEntries<core::SlidingWindowLog<TableTimeline>>(quota, now, cost);
+    case Algorithm::kConcurrency:
+    case Algorithm::kThrottle:  // No rule has it,
+    case Algorithm::kTally:     // nor this.
+      break;
+  }
+  return {};
+}
+
+Units AlgorithmState::Count(const Quota& quota, WallInstant at, Cost cost) {
+  Quota counting = quota;
+  counting.limit = kCounting;
+  return kCounting - Check(counting, at, cost).remaining;
+}
+
+}  // namespace sluice::replay
