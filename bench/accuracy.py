@@ -14,10 +14,10 @@ import subprocess
 import sys
 import tempfile
 
-WINDOWS = ["1m", "1h"]
-SEGMENTS = [1, 2, 4, 8, 16, 32, 64]
-PLAIN = ["fixed_window", "sliding_window_counter", "sliding_window, 8 segments",
-         "sliding_window, 8 segments, strict", "token_bucket = gcra, burst = limit"]
+WINDOWS = ["10s", "1m", "10m", "1h"]
+SEGMENTS = [1, 8, 16, 24, 32, 48, 64]  # 1 is the two-counter window.
+PLAIN = ["fixed_window", "sliding_window_counter", "sliding_window, 48 segments",
+         "sliding_window, 48 segments, strict", "token_bucket = gcra, burst = limit"]
 SHORT = ["fixed_window", "sliding_window_counter", "sliding_window", "the same, strict", "token_bucket"]
 
 

@@ -26,7 +26,6 @@ Quota HundredAMinute(Algorithm algorithm) {
   quota.algorithm = algorithm;
   quota.limit = 100;
   quota.rate = 100;
-  quota.ceiling = 100;
   quota.window = std::chrono::minutes(1);
   return quota;
 }

@@ -97,7 +97,7 @@ void Call::OnAnswered() noexcept {
 core::Quota QuotaOf(core::Algorithm algorithm) {
   core::Quota quota;
   quota.algorithm = algorithm;
-  quota.limit = quota.ceiling = 200;
+  quota.limit = 200;
   quota.rate = 1000;
   quota.window = std::chrono::minutes(1);
   return quota;

@@ -37,7 +37,6 @@ core::Quota QuotaOf(Algorithm algorithm) {
   quota.limit = 1'000'000;
   // One an hour: what a request leaves behind outlives the whole run.
   quota.rate = core::IsBucket(algorithm) ? 1 : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? quota.limit : 0;
   quota.window = std::chrono::hours(1);
   return quota;
 }

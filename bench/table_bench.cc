@@ -40,7 +40,6 @@ core::Quota QuotaOf(Algorithm algorithm) {
   quota.algorithm = algorithm;
   quota.limit = 1'000'000;
   quota.rate = core::IsBucket(algorithm) ? 1'000'000 : 0;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? quota.limit : 0;
   quota.window = std::chrono::minutes(1);
   if (algorithm == Algorithm::kSlidingWindowLog) {
     quota.window = std::chrono::milliseconds(10);  // So that its entries come and go.

@@ -49,6 +49,32 @@ install(FILES ${PROJECT_BINARY_DIR}/sluiceConfig.cmake
         DESTINATION ${package})
 
 install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Manual pages and completion scripts are the program's own texts, so the program writes them.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  message(STATUS "No emulator runs the program here: no manual pages and completions are installed")
+else()
+  install(CODE "
+    set(run ${CMAKE_CROSSCOMPILING_EMULATOR} \"$<TARGET_FILE:sluice>\")
+    set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATAROOTDIR}\")
+    # Where Debian's zsh looks: packages and administrators have different folders.
+    if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+      set(zsh vendor-completions)
+    else()
+      set(zsh site-functions)
+    endif()
+    execute_process(COMMAND \${run} manual --to \${share}/man/man1 COMMAND_ERROR_IS_FATAL ANY)
+    foreach(pair bash:bash-completion/completions/sluice zsh:zsh/\${zsh}/_sluice
+                 fish:fish/vendor_completions.d/sluice.fish)
+      string(REPLACE : \";\" pair \${pair})
+      list(GET pair 0 shell)
+      list(GET pair 1 path)
+      get_filename_component(folder \${share}/\${path} DIRECTORY)
+      file(MAKE_DIRECTORY \${folder})
+      execute_process(COMMAND \${run} completion \${shell} OUTPUT_FILE \${share}/\${path}
+                      COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()")
+endif()
+
 # The unit names the daemon by its full path, which is known only when installing.
 install(CODE "
   set(SLUICE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")

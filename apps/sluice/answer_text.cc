@@ -61,6 +61,19 @@ std::string TellLimit(const json::object& limit, std::int64_t now) {
   return line + '\n';
 }
 
+std::string TellHolds(const json::object& answer) {
+  std::string text;
+  const json::value* const holds = answer.if_contains("holds");
+  for (const json::value& item :
+       holds != nullptr && holds->is_array() ? holds->as_array() : json::array()) {
+    if (const json::object* const hold = item.if_object()) {
+      text += fmt::format("  hold: give it back with sluice release {} {}\n", Text(*hold, "name"),
+                          Text(*hold, "id"));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
@@ -91,6 +104,7 @@ Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
       answer.text += TellLimit(*item, now);
     }
   }
+  answer.text += TellHolds(*object);
   return answer;
 }
 

@@ -38,4 +38,22 @@ int AskAdmin(const std::string& server, const net::HttpCall& call) {
   return exit_code;
 }
 
+int AskAdmin(const AdminOptions& options, const net::HttpCall& call,
+             std::string (*tell)(const std::string& answer)) {
+  if (options.json) {
+    return AskAdmin(options.server, call);
+  }
+  std::string body;
+  const int exit_code = AskAdmin(options.server, call, body);
+  if (exit_code == kExitOk) {
+    std::printf("%s", base::DisplayText(tell(body), base::LineFeeds::kKept).c_str());
+  }
+  return exit_code;
+}
+
+void AddAdminOptions(CLI::App& command, AdminOptions& options) {
+  AddAdminOption(command, options.server);
+  command.add_flag("--json", options.json, "Print the daemon's answer as JSON");
+}
+
 }  // namespace sluice::app

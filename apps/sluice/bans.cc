@@ -1,22 +1,24 @@
 #include <memory>
 #include <string>
 
+#include "admin_text.h"
 #include "ask_admin.h"
+#include "command.h"
 #include "command_line.h"
 
 // sluice bans.
 namespace sluice::app {
 
 void AddBans(CLI::App& app, int& exit_code) {
-  auto server = std::make_shared<std::string>("http://127.0.0.1:6070");
-  CLI::App* command = app.add_subcommand("bans", "List the banned keys");
-  command->footer(
-      "Lists the keys banned by a rule's `ban`, and how long each ban lasts.\n"
-      "Exit codes: 0 done, 2 error.\n"
-      "Example: sluice bans");
-  command->add_option("--server", *server, "The admin listener")->capture_default_str();
-  command->callback(
-      [server, &exit_code] { exit_code = AskAdmin(*server, {.target = "/v1/ratelimit/bans"}); });
+  auto options = std::make_shared<AdminOptions>();
+  Command& command =
+      AddCommand(app, "bans", "List the banned keys",
+                 {.notes = "Lists the keys banned by a rule's `ban`, and how long each ban lasts.",
+                  .examples = {{"Which keys are banned, and for how long", "sluice bans"}}});
+  AddAdminOptions(command, *options);
+  command.callback([options, &exit_code] {
+    exit_code = AskAdmin(*options, {.target = "/v1/ratelimit/bans"}, TellBans);
+  });
 }
 
 }  // namespace sluice::app

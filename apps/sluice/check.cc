@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ask_daemon.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "wire/json_writer.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr std::chrono::seconds kTimeout(70);
 
 struct CheckOptions {
-  std::string server = "http://127.0.0.1:8080";
+  std::string server;
   std::vector<std::string> words;
   std::int64_t cost = 1;
   bool peek = false;
@@ -57,18 +58,22 @@ int Check(const CheckOptions& options) {
 
 void AddCheck(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand("check", "Ask a daemon whether a request may pass");
-  command->footer(
-      "Exit codes: 0 allowed, 1 denied, 2 error.\n"
-      "Example: sluice check user_id=u_42 endpoint=/v1/charges --cost 3");
-  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
-  command->add_option("--server", options->server, "The daemon")->capture_default_str();
-  command->add_option("--cost", options->cost, "Units to charge")->capture_default_str();
-  command->add_flag("--peek", options->peek, "Judge the request without charging it");
-  command->add_flag("--wait", options->wait,
-                    "Wait for the answer until a delayed (shape: true) request may go");
-  command->add_flag("--json", options->json, "Print the daemon's answer as JSON");
-  command->callback([options, &exit_code] { exit_code = Check(*options); });
+  Command& command = AddCommand(
+      app, "check", "Ask a daemon whether a request may pass",
+      {.notes = "The answer names every rule that applies. A concurrency rule's answer has a hold, "
+                "which sluice release gives back.",
+       .exit_codes = "0 allowed, 1 denied, 2 error",
+       .examples = {
+           {"Charge three units", "sluice check user_id=u_42 endpoint=/v1/charges --cost 3"},
+           {"Look without charging", "sluice check user_id=u_42 --peek --json"}}});
+  command.add_option("attributes", options->words, "The request's attributes: key=value ...");
+  AddServerOption(command, options->server);
+  command.add_option("--cost", options->cost, "Units to charge")->capture_default_str();
+  command.add_flag("--peek", options->peek, "Judge the request without charging it");
+  command.add_flag("--wait", options->wait,
+                   "Wait for the answer until a delayed (shape: true) request may go");
+  command.add_flag("--json", options->json, "Print the daemon's answer as JSON");
+  command.callback([options, &exit_code] { exit_code = Check(*options); });
 }
 
 }  // namespace sluice::app

@@ -28,6 +28,10 @@ void AddRefund(CLI::App& app, int& exit_code);
 void AddBans(CLI::App& app, int& exit_code);
 void AddEnvoy(CLI::App& app, int& exit_code);
 void AddUnban(CLI::App& app, int& exit_code);
+void AddRelease(CLI::App& app, int& exit_code);
+void AddInit(CLI::App& app, int& exit_code);
+void AddCompletion(CLI::App& app, int& exit_code);
+void AddManual(CLI::App& app, int& exit_code);
 void AddHealth(CLI::App& app, int& exit_code);
 
 // The key=value words of a command line. False, with a complaint on stderr, if one has no '='

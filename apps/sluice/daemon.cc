@@ -149,7 +149,7 @@ class Daemon {
           config_.redis
               ? Describe(*config_.redis) + "; while it is unreachable: " + table_.description
               : table_.description,
-          *service_.Rules());
+          {.snapshot = table_.snapshot, .api = ApiFolder(config_)}, *service_.Rules());
     (void)systemd_.Ready();
     spdlog::info("serving with {} rules on {} threads", service_.Rules()->rules().size(),
                  server_.loops());

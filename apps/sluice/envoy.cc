@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ask_admin.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "wire/json_writer.h"
@@ -14,7 +15,7 @@ namespace sluice::app {
 namespace {
 
 struct EnvoyOptions {
-  std::string server = "http://127.0.0.1:6070";
+  std::string server;
   std::string domain;
   std::vector<std::string> words;
 };
@@ -48,28 +49,26 @@ int Ask(const EnvoyOptions& options, const std::string& path) {
 
 void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what, int& exit_code) {
   auto options = std::make_shared<EnvoyOptions>();
-  CLI::App* command = parent.add_subcommand(verb, what);
-  command->footer(
-      "The entries are those of one descriptor, in order.\n"
-      "Exit codes: 0 done, 2 error.\n"
-      "Example: sluice envoy " +
-      verb + " my_domain remote_address=192.0.2.7");
-  command->add_option("domain", options->domain, "The domain")->required();
-  command->add_option("entries", options->words, "The descriptor's entries: key=value ...")
+  Command& command =
+      AddCommand(parent, verb, what,
+                 {.notes = "The entries are those of one descriptor, in order.",
+                  .examples = {{what, "sluice envoy " + verb + " shop remote_address=192.0.2.7"}}});
+  command.add_option("domain", options->domain, "The domain")->required();
+  command.add_option("entries", options->words, "The descriptor's entries: key=value ...")
       ->required();
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->callback([options, verb, &exit_code] { exit_code = Ask(*options, "/rl" + verb); });
+  AddAdminOption(command, options->server);
+  command.callback([options, verb, &exit_code] { exit_code = Ask(*options, "/rl" + verb); });
 }
 
 }  // namespace
 
 void AddEnvoy(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("envoy", "Show or reset the counters of Envoy's descriptors");
-  command->require_subcommand(1);
-  AddVerb(*command, "usage", "Show what is left of a descriptor's limits, without charging",
+  Command& command = AddCommand(app, "envoy", "Show or reset the counters of Envoy's descriptors",
+                                {.notes = "For a daemon that runs with --envoy."});
+  command.require_subcommand(1);
+  AddVerb(command, "usage", "Show what is left of a descriptor's limits, without charging",
           exit_code);
-  AddVerb(*command, "reset", "Reset a descriptor's counters", exit_code);
+  AddVerb(command, "reset", "Reset a descriptor's counters", exit_code);
 }
 
 }  // namespace sluice::app

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/display_text.h"
+#include "command.h"
 #include "command_line.h"
 #include "core/calendar.h"
 #include "exit_code.h"
@@ -38,8 +39,9 @@ std::string Numbers(const core::Quota& quota) {
     return fmt::format("{} per {}, burst {}", quota.rate, window, quota.limit);
   }
   if (quota.algorithm == core::Algorithm::kConcurrency) {
+    const Units ceiling = core::CeilingOf(quota);
     const std::string share =
-        quota.ceiling == quota.limit ? "" : fmt::format(" ({} for this priority)", quota.ceiling);
+        ceiling == quota.limit ? "" : fmt::format(" ({} for this priority)", ceiling);
     return fmt::format("{} at the same time{}, hold_ttl {}", quota.limit, share, window);
   }
   return fmt::format("{} per {}", quota.limit, window);
@@ -130,17 +132,18 @@ int Explain(const ExplainOptions& options) {
 
 void AddExplain(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand(
-      "explain", "Say which rules apply to a request, and why the others do not");
-  command->footer(
-      "Exit codes: 0 a rule applies, 1 none does, 2 error.\n"
-      "Example: sluice explain --rules rules.yaml user_id=u_42 plan=enterprise");
-  command->add_option("--rules", options->files, "Rule file or configuration; may be repeated")
+  Command& command = AddCommand(
+      app, "explain", "Show which rules apply to a request, and their limits",
+      {.exit_codes = "0 a rule applies, 1 none does, 2 error",
+       .examples = {{"The rules for a customer of a plan",
+                     "sluice explain --rules rules.yaml user_id=u_42 plan=enterprise"}}});
+  command.add_option("--rules", options->files, "Rule file or configuration; may be repeated")
       ->required()
+      ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
-  command->add_option("--cost", options->cost, "The call's cost")->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = Explain(*options); });
+  command.add_option("attributes", options->words, "The request's attributes: key=value ...");
+  command.add_option("--cost", options->cost, "The call's cost")->capture_default_str();
+  command.callback([options, &exit_code] { exit_code = Explain(*options); });
 }
 
 }  // namespace sluice::app

@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "first_request.h"
 #include "version.h"
+#include "wire/json_writer.h"
+#include "wire/url.h"
 
 namespace sluice::app {
 
@@ -25,9 +28,32 @@ std::vector<std::pair<std::string_view, std::size_t>> CountBySource(const rules:
   return counts;
 }
 
+// A check and a status of the same request, for curl.
+std::string RequestsText(const std::string& url, const rules::RuleSet& rules) {
+  std::string body;
+  std::string query;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  for (const auto& [name, value] : FirstRequest(rules)) {
+    json.EscapedName(name).Text(value);
+    query += query.empty() ? "?" : "&";
+    wire::AppendPercentEncoded(query, name);
+    query += '=';
+    wire::AppendPercentEncoded(query, value);
+  }
+  json.EndObject();
+  for (std::size_t at = 0; (at = body.find('\'', at)) != std::string::npos; at += 4) {
+    body.replace(at, 1, "'\\''");  // As the shell wants it.
+  }
+  return fmt::format(
+      "  curl -i --json '{}' {}/v1/ratelimit/check\n  curl -s '{}/v1/ratelimit/status{}'\n", body,
+      url, url, query);
+}
+
 }  // namespace
 
-void Greet(const Server& server, const std::string& store, const rules::RuleSet& rules) {
+void Greet(const Server& server, const std::string& store, const StateFolders& folders,
+           const rules::RuleSet& rules) {
   using frontend::http::Role;
   std::string text = fmt::format("sluice {} is ready\n\n", kVersion);
   std::string check;
@@ -55,6 +81,12 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
     text += fmt::format("  {:<7} {}\n", is_check ? "checks" : "admin", url);
   }
   text += fmt::format("  store   {}\n", store);
+  if (!folders.snapshot.empty()) {
+    text += fmt::format("  state   {} (snapshots of the table)\n", folders.snapshot);
+  }
+  if (!folders.api.empty()) {
+    text += fmt::format("  state   {} (rules put over the API, modes)\n", folders.api);
+  }
   for (const auto& [source, count] : CountBySource(rules)) {
     text += fmt::format("  rules   {} from {}\n", count, source);
   }
@@ -65,10 +97,7 @@ void Greet(const Server& server, const std::string& store, const rules::RuleSet&
   }
   text += fmt::format("  loops   {}\n\nTry:\n", server.loops());
   if (!check.empty()) {
-    text += fmt::format(
-        "  curl -i --json '{{\"user_id\": \"u_42\", \"endpoint\": \"/v1/charges\"}}' "
-        "{}/v1/ratelimit/check\n  curl -s {}/v1/ratelimit/status/u_42\n",
-        check, check);
+    text += RequestsText(check, rules);
   }
   if (!resp.empty()) {
     text += fmt::format("  redis-cli -u {} CL.THROTTLE user:42 15 30 60\n", resp);

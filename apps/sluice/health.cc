@@ -3,6 +3,7 @@
 #include <string>
 
 #include "answer_text.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "net/http_client.h"
@@ -41,19 +42,19 @@ int Health(const std::string& server, bool quiet) {
 
 void AddHealth(CLI::App& app, int& exit_code) {
   struct Options {
-    std::string server = "http://127.0.0.1:8080";
+    std::string server;
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("health", "Check whether a daemon is ready for requests");
-  command->footer(
-      "For health checks of containers, which need no curl then. Any listener without TLS will "
-      "do.\n"
-      "Exit codes: 0 ready, 1 not ready or not reached, 2 wrong command line.\n"
-      "Example: sluice health --server http://127.0.0.1:6070");
-  command->add_option("--server", options->server, "A listener")->capture_default_str();
-  command->add_flag("--quiet", options->quiet, "Print nothing when it is ready");
-  command->callback([options, &exit_code] { exit_code = Health(options->server, options->quiet); });
+  Command& command =
+      AddCommand(app, "health", "Check whether a daemon is ready for requests",
+                 {.notes = "For health checks of containers, which need no curl then. Any listener "
+                           "without TLS will do.",
+                  .exit_codes = "0 ready, 1 not ready or not reached, 2 wrong command line",
+                  .examples = {{"A container's health check", "sluice health --quiet"}}});
+  AddServerOption(command, options->server);
+  command.add_flag("--quiet", options->quiet, "Print nothing when it is ready");
+  command.callback([options, &exit_code] { exit_code = Health(options->server, options->quiet); });
 }
 
 }  // namespace sluice::app

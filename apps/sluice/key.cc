@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "admin_text.h"
 #include "ask_admin.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "wire/json_writer.h"
@@ -14,7 +16,7 @@ namespace sluice::app {
 namespace {
 
 struct KeyOptions {
-  std::string server = "http://127.0.0.1:6070";
+  AdminOptions admin;
   std::vector<std::string> words;
   std::string rule;
   std::int64_t units = 0;
@@ -23,7 +25,8 @@ struct KeyOptions {
 struct Verb {
   const char* name;
   const char* title;
-  const char* footer;
+  CommandHelp help;
+  std::string (*tell)(const std::string& answer);
   bool has_units = false;
 };
 
@@ -47,24 +50,25 @@ int Ask(const KeyOptions& options, const Verb& verb) {
     json.Name("units").Number(options.units);
   }
   json.EndObject();
-  return AskAdmin(options.server, {.method = "POST",
-                                   .target = std::string("/v1/ratelimit/") + verb.name,
-                                   .content_type = "application/json",
-                                   .body = body});
+  return AskAdmin(options.admin,
+                  {.method = "POST",
+                   .target = std::string("/v1/ratelimit/") + verb.name,
+                   .content_type = "application/json",
+                   .body = body},
+                  verb.tell);
 }
 
 void Add(CLI::App& app, int& exit_code, const Verb& verb) {
   auto options = std::make_shared<KeyOptions>();
-  CLI::App* command = app.add_subcommand(verb.name, verb.title);
-  command->footer(verb.footer);
-  command->add_option("attributes", options->words, "A request's attributes: key=value ...")
+  Command& command = AddCommand(app, verb.name, verb.title, verb.help);
+  command.add_option("attributes", options->words, "A request's attributes: key=value ...")
       ->required();
   if (verb.has_units) {
-    command->add_option("--units", options->units, "Units to give back to each key")->required();
+    command.add_option("--units", options->units, "Units to give back to each key")->required();
   }
-  command->add_option("--rule", options->rule, "Only this rule's key");
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->callback([options, verb, &exit_code] { exit_code = Ask(*options, verb); });
+  command.add_option("--rule", options->rule, "Only this rule's key");
+  AddAdminOptions(command, options->admin);
+  command.callback([options, verb, &exit_code] { exit_code = Ask(*options, verb); });
 }
 
 }  // namespace
@@ -73,20 +77,21 @@ void AddReset(CLI::App& app, int& exit_code) {
   Add(app, exit_code,
       {.name = "reset",
        .title = "Reset the counters of a request's keys",
-       .footer = "Affects the key of every rule that applies to the attributes.\n"
-                 "Exit codes: 0 done, 2 error.\n"
-                 "Example: sluice reset user_id=u_42"});
+       .help = {.notes = "Affects the key of every rule that applies to the attributes.",
+                .examples = {{"Give a user the full limit again", "sluice reset user_id=u_42"}}},
+       .tell = TellReset});
 }
 
 void AddRefund(CLI::App& app, int& exit_code) {
   Add(app, exit_code,
       {.name = "refund",
        .title = "Give units back to a request's keys",
-       .footer = "Affects the key of every rule that applies to the attributes; no key gets more "
-                 "than its "
-                 "full limit.\n"
-                 "Exit codes: 0 done, 2 error.\n"
-                 "Example: sluice refund user_id=u_42 --units 5",
+       .help =
+           {.notes =
+                "Affects the key of every rule that applies to the attributes; no key gets more "
+                "than its full limit.",
+            .examples = {{"Give a user five units back", "sluice refund user_id=u_42 --units 5"}}},
+       .tell = TellRefund,
        .has_units = true});
 }
 
@@ -94,9 +99,10 @@ void AddUnban(CLI::App& app, int& exit_code) {
   Add(app, exit_code,
       {.name = "unban",
        .title = "Lift the bans of a request's keys",
-       .footer = "Affects the key of every rule that applies to the attributes.\n"
-                 "Exit codes: 0 done, 2 error.\n"
-                 "Example: sluice unban ip=192.0.2.7 endpoint=/login"});
+       .help = {.notes = "Affects the key of every rule that applies to the attributes.",
+                .examples = {{"Let an address log in again",
+                              "sluice unban ip=192.0.2.7 endpoint=/login method=POST"}}},
+       .tell = TellUnban});
 }
 
 }  // namespace sluice::app

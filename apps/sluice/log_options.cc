@@ -65,7 +65,8 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
   command
       .add_option("logs", arguments.logs,
                   "The logs, plain or .gz, merged by time; - is standard input")
-      ->required();
+      ->required()
+      ->type_name("FILE");
 }
 
 std::size_t OutputColumns() {

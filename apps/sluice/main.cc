@@ -1,51 +1,43 @@
-#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include "base/display_text.h"
+#include "command.h"
 #include "command_line.h"
+#include "command_words.h"
 #include "exit_code.h"
-#include "rules/spelling.h"
 #include "version.h"
 
 namespace sluice::app {
 namespace {
 
-// Whether `word` is a command; if not, says so, where the library would say only that an
-// argument was not expected.
-bool IsCommand(const CLI::App& app, std::string_view word) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    names.push_back(command->get_name());
-  }
-  if (std::ranges::find(names, word) != names.end()) {
-    return true;
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const std::string guess = rules::DidYouMean(word, known);
-  std::fprintf(stderr, "sluice: there is no command %s%s\n", base::DisplayText(word).c_str(),
-               guess.c_str());
-  if (guess.empty()) {
-    std::fprintf(stderr, "  the commands are %s\n", rules::OneOf(known).c_str());
-  }
-  std::fprintf(stderr, "  sluice --help describes them\n");
-  return false;
-}
-
 int Main(int argc, char** argv) {
-  CLI::App app{"Sluice, a rate limiter", "sluice"};
+  Command app(
+      "sluice", "Sluice, a rate limiter",
+      {.notes = "sluice COMMAND --help describes a command. Commands that ask a daemon take "
+                "--server.",
+       .exit_codes = "0 done or allowed, 1 denied or not valid, 2 error",
+       .variables = {{"SLUICE_SERVER",
+                      "The default of --server for check, status, release "
+                      "and health: the URL of a daemon's HTTP listener"},
+                     {"SLUICE_ADMIN",
+                      "The default of --server for the operators' commands: "
+                      "the URL of a daemon's admin listener"}},
+       .examples = {{"Begin: write a configuration, and check it",
+                     "sluice init demo && sluice validate demo/sluice.yaml"},
+                    {"Ask a running daemon", "sluice check user_id=u_42"}}});
   app.set_version_flag("--version", std::string("sluice ") + kVersion);
   app.require_subcommand(1);
   app.fallthrough(false);
   int exit_code = kExitOk;
+  AddInit(app, exit_code);
   AddServe(app, exit_code);
   AddCheck(app, exit_code);
   AddStatus(app, exit_code);
+  AddRelease(app, exit_code);
   AddValidate(app, exit_code);
   AddExplain(app, exit_code);
   AddKey(app, exit_code);
@@ -61,7 +53,12 @@ int Main(int argc, char** argv) {
   AddUnban(app, exit_code);
   AddEnvoy(app, exit_code);
   AddHealth(app, exit_code);
-  if (argc > 1 && argv[1][0] != '-' && !IsCommand(app, argv[1])) {
+  AddCompletion(app, exit_code);
+  AddManual(app, exit_code);
+  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
+  if (const std::string wrong = FindUnknownWord(app, words.subspan(argc > 0 ? 1 : 0));
+      !wrong.empty()) {
+    std::fprintf(stderr, "sluice: %s\n", wrong.c_str());
     return kExitError;
   }
   try {

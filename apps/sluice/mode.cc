@@ -1,7 +1,9 @@
 #include <memory>
 #include <string>
 
+#include "admin_text.h"
 #include "ask_admin.h"
+#include "command.h"
 #include "command_line.h"
 #include "wire/url.h"
 
@@ -11,7 +13,7 @@ namespace sluice::app {
 namespace {
 
 struct ModeOptions {
-  std::string server = "http://127.0.0.1:6070";
+  AdminOptions admin;
   std::string rule;
   std::string mode;
 };
@@ -20,54 +22,61 @@ int Mode(const ModeOptions& options) {
   std::string target = "/v1/ratelimit/mode/";
   wire::AppendPercentEncoded(target, options.rule);
   if (options.mode.empty()) {
-    return AskAdmin(options.server, {.target = target});
+    return AskAdmin(options.admin, {.target = target}, TellMode);
   }
   if (options.mode == "own") {
-    return AskAdmin(options.server, {.method = "DELETE", .target = target});
+    return AskAdmin(options.admin, {.method = "DELETE", .target = target}, TellMode);
   }
-  return AskAdmin(options.server, {.method = "PUT",
-                                   .target = target,
-                                   .content_type = "application/json",
-                                   .body = R"({"mode": ")" + options.mode + "\"}"});
+  return AskAdmin(options.admin,
+                  {.method = "PUT",
+                   .target = target,
+                   .content_type = "application/json",
+                   .body = R"({"mode": ")" + options.mode + "\"}"},
+                  TellMode);
 }
 
-int KillSwitch(const std::string& server, const std::string& state) {
+int KillSwitch(const ModeOptions& options) {
   const std::string target = "/v1/ratelimit/kill-switch";
-  if (state.empty()) {
-    return AskAdmin(server, {.target = target});
+  if (options.mode.empty()) {
+    return AskAdmin(options.admin, {.target = target}, TellKillSwitch);
   }
-  return AskAdmin(server, {.method = "PUT",
-                           .target = target,
-                           .content_type = "application/json",
-                           .body = state == "on" ? R"({"on": true})" : R"({"on": false})"});
+  return AskAdmin(options.admin,
+                  {.method = "PUT",
+                   .target = target,
+                   .content_type = "application/json",
+                   .body = options.mode == "on" ? R"({"on": true})" : R"({"on": false})"},
+                  TellKillSwitch);
 }
 
 }  // namespace
 
 void AddMode(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ModeOptions>();
-  CLI::App* command = app.add_subcommand("mode", "Show or set a rule's mode");
-  command->footer(
-      "Exit codes: 0 done, 2 error.\n"
-      "Example: sluice mode login shadow");
-  command->add_option("rule", options->rule, "The rule's id")->required();
+  Command& command = AddCommand(
+      app, "mode", "Show or set a rule's mode",
+      {.notes = "A mode set here counts at once, on the node that is asked, until it is undone.",
+       .examples = {
+           {"Count what the rule would deny, without denying it", "sluice mode login shadow"},
+           {"Show the mode", "sluice mode login"},
+           {"Undo: the mode is again the one in the rule", "sluice mode login own"}}});
+  command.add_option("rule", options->rule, "The rule's id")->required();
   command
-      ->add_option("mode", options->mode, "The mode; own: undo, use the mode written in the rule")
+      .add_option("mode", options->mode, "The mode; own: undo, use the mode written in the rule")
       ->check(CLI::IsMember({"enforce", "shadow", "off", "own"}));
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = Mode(*options); });
+  AddAdminOptions(command, options->admin);
+  command.callback([options, &exit_code] { exit_code = Mode(*options); });
 }
 
 void AddKillSwitch(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ModeOptions>();
-  CLI::App* command =
-      app.add_subcommand("kill-switch", "Turn all rules off or on again (show: no argument)");
-  command->footer("Exit codes: 0 done, 2 error.");
-  command->add_option("state", options->mode, "on: every request is allowed, nothing is counted")
+  Command& command =
+      AddCommand(app, "kill-switch", "Turn all rules off or on again (show: no argument)",
+                 {.examples = {{"Allow every request", "sluice kill-switch on"},
+                               {"Put the rules back in force", "sluice kill-switch off"}}});
+  command.add_option("state", options->mode, "on: every request is allowed, nothing is counted")
       ->check(CLI::IsMember({"on", "off"}));
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->callback(
-      [options, &exit_code] { exit_code = KillSwitch(options->server, options->mode); });
+  AddAdminOptions(command, options->admin);
+  command.callback([options, &exit_code] { exit_code = KillSwitch(*options); });
 }
 
 }  // namespace sluice::app

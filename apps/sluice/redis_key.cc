@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "redis/key_text.h"
@@ -53,8 +54,8 @@ int Key(const KeyOptions& options) {
     const core::KeyView key{
         .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
     Print(*applied.rule, applied.rule->id, key, applied.quota);
-    if (!applied.rule->formerly.empty()) {
-      Print(*applied.rule, applied.rule->formerly, key, applied.quota);
+    for (const std::string& old : applied.rule->formerly) {
+      Print(*applied.rule, old, key, applied.quota);
     }
   }
   if (!any) {
@@ -67,18 +68,19 @@ int Key(const KeyOptions& options) {
 
 void AddKey(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<KeyOptions>();
-  CLI::App* command = app.add_subcommand("key", "Print the Redis keys of a request");
-  command->footer(
-      "Prints a line for each rule that applies: its id and the key; with formerly, also the old "
-      "id's key "
-      "too.\n"
-      "Exit codes: 0 a rule applies, 1 none does, 2 error.\n"
-      "Example: redis-cli get \"$(sluice key --rules rules.yaml user_id=u_42 | cut -d' ' -f2)\"");
-  command->add_option("--rules", options->files, "Rule file or configuration; may be repeated")
+  Command& command = AddCommand(
+      app, "key", "Print the Redis keys of a request",
+      {.notes = "Prints a line for each rule that applies: its id and the key; with formerly, also "
+                "the keys of the former ids.",
+       .exit_codes = "0 a rule applies, 1 none does, 2 error",
+       .examples = {{"The key that Redis has for a user",
+                     "sluice key --rules rules.yaml user_id=u_42 | cut -d' ' -f2"}}});
+  command.add_option("--rules", options->files, "Rule file or configuration; may be repeated")
       ->required()
+      ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
-  command->callback([options, &exit_code] { exit_code = Key(*options); });
+  command.add_option("attributes", options->words, "The request's attributes: key=value ...");
+  command.callback([options, &exit_code] { exit_code = Key(*options); });
 }
 
 }  // namespace sluice::app

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "log_options.h"
@@ -149,37 +150,40 @@ int ReplayLogs(const ReplayOptions& options) {
 
 void AddReplay(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReplayOptions>();
-  CLI::App* command = app.add_subcommand(
-      "replay", "Report what rules would have done to the traffic in request logs");
-  command->footer(
-      "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, AWS ALB and ELB,\n"
-      "Envoy and Istio text, CSV, TSV, JSON lines, W3C (IIS, CloudFront), and what --log-format\n"
-      "describes; plain, or within the output of Docker, Compose, Kubernetes or syslog. The "
-      "format\n"
-      "is found out. Attributes: ip, client, method, path, endpoint, host, status, user_agent, "
-      "user,\n"
-      "and every column by its name.\n"
-      "--format events: reads one JSON object per line, prints one line per check or peek "
-      "(docs/replay.md).\n"
-      "Exit codes: 0 done, 1 the rules are invalid, 2 error.\n"
-      "Example: sluice replay --rules rules.yaml /var/log/nginx/access.log*");
-  command->add_option("--rules", options->rules, "Rule file (may be repeated)")
+  Command& command = AddCommand(
+      app, "replay", "Report what rules would have done to the traffic in request logs",
+      {.notes =
+           "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, AWS ALB and "
+           "ELB, Envoy and Istio text, CSV, TSV, JSON lines, W3C (IIS, CloudFront), and what "
+           "--log-format describes; plain, or within the output of Docker, Compose, Kubernetes or "
+           "syslog. The format is found out.\n\n"
+           "Attributes: ip, client, method, path, endpoint, host, status, user_agent, user, and "
+           "every column by its name.\n\n"
+           "--format events: reads one JSON object per line, prints one line per check or peek "
+           "(docs/replay.md).",
+       .exit_codes = "0 done, 1 the rules are invalid, 2 error",
+       .examples = {
+           {"What rules would have done to a log", "sluice replay --rules rules.yaml access.log"},
+           {"Compare the algorithms, and write a page with charts",
+            "sluice replay --rules rules.yaml --compare --html report.html access.log"}}});
+  command.add_option("--rules", options->rules, "Rule file (may be repeated)")
       ->required()
+      ->type_name("FILE")
       ->allow_extra_args(false);
-  AddLogArguments(*command, options->logs, {"events"});
-  command->add_flag(
+  AddLogArguments(command, options->logs, {"events"});
+  command.add_flag(
       "--compare", options->compare,
       "Also compare all algorithms at the same limit, and count their wrong decisions");
-  command->add_flag("--json", options->json, "Print the report as JSON");
-  command->add_option("--html", options->html, "Also write the report as one page with charts")
+  command.add_flag("--json", options->json, "Print the report as JSON");
+  command.add_option("--html", options->html, "Also write the report as one page with charts")
       ->type_name("FILE");
-  command->add_flag("--decisions", options->decisions,
-                    "Print a JSON line per request (events always do)");
-  command->add_option("--top", options->top, "Number of keys in each list")->capture_default_str();
-  command->add_option("--keys", options->keys, "Number of keys that the table has room for")
+  command.add_flag("--decisions", options->decisions,
+                   "Print a JSON line per request (events always do)");
+  command.add_option("--top", options->top, "Number of keys in each list")->capture_default_str();
+  command.add_option("--keys", options->keys, "Number of keys that the table has room for")
       ->check(CLI::Range(std::uint64_t{1}, store::kMostKeys))
       ->default_str("1000000, events: 65536");
-  command->callback([options, &exit_code] {
+  command.callback([options, &exit_code] {
     exit_code = options->logs.format == "events" ? ReplayEvents(*options) : ReplayLogs(*options);
   });
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "command.h"
 #include "command_line.h"
 #include "daemon.h"
 #include "daemon_config.h"
@@ -48,18 +49,28 @@ int Serve(const std::string& file, bool envoy) {
 
 void AddServe(CLI::App& app, int& exit_code) {
   auto file = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("serve", "Run the daemon");
-  command->footer(
-      "Without --config: HTTP API on 127.0.0.1:8080, gRPC on 8081, Redis protocol on 6380, admin "
-      "on\n6070, and no rules.\n"
-      "Signals: SIGHUP reloads rules and certificates; SIGTERM answers pending requests, then "
-      "exits with 0.");
-  command->add_option("--config", *file, "The configuration file");
+  Command& command = AddCommand(
+      app, "serve", "Run the daemon",
+      {.notes =
+           "Without --config: HTTP API on 127.0.0.1:8080, gRPC on 8081, Redis protocol on 6380, "
+           "admin on 6070, and no rules.\n\n"
+           "Signals: SIGHUP reloads rules and certificates; SIGTERM answers pending requests, "
+           "then exits with 0.",
+       .variables =
+           {{"STATE_DIRECTORY",
+             "The folder for snapshots, rules put over the API, and modes. systemd sets it. "
+             "Without it: /var/lib/sluice for root, else $XDG_STATE_HOME/sluice, else "
+             "~/.local/state/sluice"}},
+       .examples = {
+           {"Serve the rules and listeners of a file", "sluice serve --config sluice.yaml"},
+           {"Stand in for envoyproxy/ratelimit",
+            "RUNTIME_ROOT=/srv/ratelimit RUNTIME_SUBDIRECTORY=. sluice serve --envoy"}}});
+  command.add_option("--config", *file, "The configuration file")->type_name("FILE");
   auto envoy = std::make_shared<bool>(false);
-  command->add_flag("--envoy", *envoy,
-                    "Be Envoy's rate limit service, configured by the environment variables of "
-                    "envoyproxy/ratelimit (docs/envoy.md)");
-  command->callback([file, envoy, &exit_code] { exit_code = Serve(*file, *envoy); });
+  command.add_flag("--envoy", *envoy,
+                   "Be Envoy's rate limit service, configured by the environment variables of "
+                   "envoyproxy/ratelimit (docs/envoy.md)");
+  command.callback([file, envoy, &exit_code] { exit_code = Serve(*file, *envoy); });
 }
 
 }  // namespace sluice::app

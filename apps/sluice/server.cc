@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include "base/display_text.h"
 #include "base/fault.h"
 #include "net/event_loop.h"
 #include "version.h"
@@ -16,6 +18,9 @@ namespace {
 using frontend::http::Role;
 
 constexpr std::size_t kAdminConnections = 256;
+// Columns of what a log line says of a refused request: it may quote the client, line feeds and
+// all.
+constexpr std::size_t kLongestDetail = 300;
 
 tl::unexpected<Error> WithRemedy(const Error& error) {
   return Fault(error.Text() +
@@ -52,17 +57,20 @@ Server::~Server() {
   Stop();
 }
 
-frontend::AnswerLog& Server::LogOf(const std::string& listener) {
-  const auto write = [listener](const frontend::AnswerLog::Line& line) {
-    const auto level = line.status == 400 || line.status == 404 || line.status == 405
-                           ? spdlog::level::info
-                           : spdlog::level::warn;
-    spdlog::log(level,
-                "{}: answered {} to {}: {} ({} more of this status since the last such line)",
-                listener, line.status, line.peer.empty() ? "a client" : line.peer, line.detail,
-                line.others);
+frontend::AnswerLog& Server::LogOf(const ListenerConfig& listener) {
+  const auto write = [name = listener.address,
+                      protocol = listener.protocol](const frontend::AnswerLog::Line& line) {
+    const bool is_plain = protocol == Protocol::kHttp &&
+                          (line.status == 400 || line.status == 404 || line.status == 405);
+    const std::string status = protocol == Protocol::kHttp   ? std::to_string(line.status)
+                               : protocol == Protocol::kGrpc ? fmt::format("code {}", line.status)
+                                                             : "an error";
+    spdlog::log(is_plain ? spdlog::level::info : spdlog::level::warn,
+                "{}: answered {} to {}: {} ({} more like it since the last such line)", name,
+                status, line.peer.empty() ? "a client" : line.peer,
+                base::DisplayText(line.detail, kLongestDetail), line.others);
   };
-  return answer_logs_.try_emplace(listener, write).first->second;
+  return answer_logs_.try_emplace(listener.address, write).first->second;
 }
 
 std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
@@ -75,8 +83,8 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
   settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
   settings.metrics_path = listener.metrics_path;
   settings.host_names = {.address = listener.address, .names = listener.hosts};
-  settings.answers = &answer_counts_.Add(listener.address);
-  settings.log = &LogOf(listener.address);
+  settings.answers = &http_answers_.Add(listener.address);
+  settings.log = &LogOf(listener);
   settings.envoy = envoy_desk_ ? &*envoy_desk_ : nullptr;
   settings.token = credentials.token.get();
   settings.proxy = listener.proxy;
@@ -86,8 +94,11 @@ std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
                                                 std::move(settings));
 }
 
-frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerCredentials& credentials) const {
+frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerConfig& listener,
+                                                  const ListenerCredentials& credentials) {
   frontend::grpc::DoorSettings settings;
+  settings.answers = &grpc_answers_.Add(listener.address);
+  settings.log = &LogOf(listener);
   settings.token = credentials.token.get();
   settings.keys = &keys_;
   settings.health_service = "ratelimit";
@@ -101,6 +112,8 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
                             const std::optional<net::ListenerTls>& tls, Place& place) {
   if (listener.protocol == Protocol::kResp) {
     frontend::resp::DoorSettings settings;
+    settings.answers = &resp_answers_.Add(listener.address);
+    settings.log = &LogOf(listener);
     settings.password = credentials.token.get();
     settings.keys = &keys_;
     settings.version = kVersion;
@@ -111,7 +124,7 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
   }
   if (listener.protocol == Protocol::kGrpc) {
     worker.grpc_doors.push_back(std::make_unique<frontend::grpc::Door>(
-        worker.loop, service_, rate_limits_, health_, GrpcSettings(credentials)));
+        worker.loop, service_, rate_limits_, health_, GrpcSettings(listener, credentials)));
     return OpenOn(worker.loop, listener, tls, place, *worker.grpc_doors.back(), worker.listeners);
   }
   worker.doors.push_back(MakeDoor(worker.loop, listener, credentials));
@@ -209,7 +222,9 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
   registry_.AddCounter("sluice_peer_connections_refused_total",
                        "Connections refused because too many from one address were open.",
                        [this] { return check_connections_->refused_of_peers(); });
-  registry_.Add(answer_counts_);
+  for (const auto* answers : {&http_answers_, &grpc_answers_, &resp_answers_}) {
+    registry_.Add(*answers);
+  }
   registry_.AddCounter("sluice_untrusted_forwarding_total",
                        "Requests with a client address from an untrusted sender.",
                        [this] { return forwarding_notes_.untrusted.load(); });

@@ -114,11 +114,11 @@ class Server {
                       const ListenerCredentials& credentials,
                       const std::optional<net::ListenerTls>& tls, Place& place);
   // Where the refusals of `listener`, an address, are told: one for all its loops.
-  [[nodiscard]] frontend::AnswerLog& LogOf(const std::string& listener);
+  [[nodiscard]] frontend::AnswerLog& LogOf(const ListenerConfig& listener);
   [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
       net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);
-  [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(
-      const ListenerCredentials& credentials) const;
+  [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(const ListenerConfig& listener,
+                                                          const ListenerCredentials& credentials);
 
   net::EventLoop& control_;
   service::LimiterService& service_;
@@ -136,7 +136,9 @@ class Server {
   Duration max_grpc_age_grace_{};
   std::atomic<std::uint64_t> last_resp_client_{0};
   frontend::http::ForwardingNotes forwarding_notes_;
-  frontend::AnswerCounts answer_counts_;
+  frontend::AnswerCounts http_answers_{frontend::AnswerCounts::Protocol::kHttp};
+  frontend::AnswerCounts grpc_answers_{frontend::AnswerCounts::Protocol::kGrpc};
+  frontend::AnswerCounts resp_answers_{frontend::AnswerCounts::Protocol::kResp};
   std::map<std::string, frontend::AnswerLog, std::less<>> answer_logs_;  // By listener.
   std::vector<std::unique_ptr<net::UnixSocket>> sockets_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -7,6 +7,7 @@
 
 #include "ask_admin.h"
 #include "base/display_text.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 
@@ -15,11 +16,6 @@ namespace sluice::app {
 namespace {
 
 namespace json = boost::json;
-
-struct ShadowOptions {
-  std::string server = "http://127.0.0.1:6070";
-  bool json = false;
-};
 
 // Values out of an answer of ours; what is missing reads as 0 or "".
 std::int64_t Number(const json::object& of, const char* member) {
@@ -58,7 +54,7 @@ std::string Tell(const json::object& report) {
                       : text;
 }
 
-int Report(const ShadowOptions& options) {
+int Report(const AdminOptions& options) {
   const net::HttpCall call{.target = "/v1/ratelimit/shadow-report"};
   if (options.json) {
     return AskAdmin(options.server, call);
@@ -81,13 +77,12 @@ int Report(const ShadowOptions& options) {
 }  // namespace
 
 void AddShadowReport(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<ShadowOptions>();
-  CLI::App* command = app.add_subcommand(
-      "shadow-report", "List what rules in shadow mode would have denied, and to whom");
-  command->footer("Exit codes: 0 done, 2 error.");
-  command->add_option("--server", options->server, "The admin listener")->capture_default_str();
-  command->add_flag("--json", options->json, "Print the daemon's answer as JSON");
-  command->callback([options, &exit_code] { exit_code = Report(*options); });
+  auto options = std::make_shared<AdminOptions>();
+  Command& command = AddCommand(
+      app, "shadow-report", "List what rules in shadow mode would have denied, and to whom",
+      {.examples = {{"Whom the rules in shadow mode would have denied", "sluice shadow-report"}}});
+  AddAdminOptions(command, *options);
+  command.callback([options, &exit_code] { exit_code = Report(*options); });
 }
 
 }  // namespace sluice::app

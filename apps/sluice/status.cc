@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ask_daemon.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "wire/url.h"
@@ -13,7 +14,7 @@ namespace sluice::app {
 namespace {
 
 struct StatusOptions {
-  std::string server = "http://127.0.0.1:8080";
+  std::string server;
   std::vector<std::string> words;
   std::int64_t cost = 1;
   bool json = false;
@@ -38,15 +39,15 @@ int Status(const StatusOptions& options) {
 
 void AddStatus(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* command = app.add_subcommand("status", "Ask a daemon what is left, without charging");
-  command->footer(
-      "Exit codes: 0 the cost would be allowed, 1 it would be denied, 2 error.\n"
-      "Example: sluice status user_id=u_42 plan=pro");
-  command->add_option("attributes", options->words, "The request's attributes: key=value ...");
-  command->add_option("--server", options->server, "The daemon")->capture_default_str();
-  command->add_option("--cost", options->cost, "Cost to judge")->capture_default_str();
-  command->add_flag("--json", options->json, "Print the daemon's answer as JSON");
-  command->callback([options, &exit_code] { exit_code = Status(*options); });
+  Command& command = AddCommand(
+      app, "status", "Ask a daemon what is left, without charging",
+      {.exit_codes = "0 the cost would be allowed, 1 it would be denied, 2 error",
+       .examples = {{"What is left for a user", "sluice status user_id=u_42 plan=pro"}}});
+  command.add_option("attributes", options->words, "The request's attributes: key=value ...");
+  AddServerOption(command, options->server);
+  command.add_option("--cost", options->cost, "Cost to judge")->capture_default_str();
+  command.add_flag("--json", options->json, "Print the daemon's answer as JSON");
+  command.callback([options, &exit_code] { exit_code = Status(*options); });
 }
 
 }  // namespace sluice::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "log_options.h"
@@ -97,24 +98,25 @@ int Suggest(const SuggestOptions& options) {
 
 void AddSuggest(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SuggestOptions>();
-  CLI::App* command = app.add_subcommand(
-      "suggest",
-      "Suggest limits from a log: those that would have denied 1 in 100, 1,000 and 10,000 clients");
-  command->footer(
-      "Reads the same logs as replay. Prints, for each window, the limits, how many clients each\n"
-      "would have denied, and a rule to paste, in shadow mode. The limits hold for that rule.\n"
-      "Exit codes: 0 done, 2 error.\n"
-      "Example: sluice suggest --key ip --window 1m --window 1h /var/log/nginx/access.log*");
-  command->add_option("--key", options->key, "Attributes that distinguish clients")
+  Command& command = AddCommand(
+      app, "suggest",
+      "Suggest limits from a log: those that would have denied 1 in 100, 1,000 and 10,000 clients",
+      {.notes =
+           "Reads the same logs as replay. Prints, for each window, the limits, how many clients "
+           "each would have denied, and a rule to paste, in shadow mode. The limits hold for that "
+           "rule.",
+       .examples = {{"Limits for each address, by the minute and by the hour",
+                     "sluice suggest --key ip --window 1m --window 1h access.log"}}});
+  command.add_option("--key", options->key, "Attributes that distinguish clients")
       ->type_name("A,B")
       ->capture_default_str();
-  command->add_option("--window", options->windows, "Length of a window (may be repeated)")
+  command.add_option("--window", options->windows, "Length of a window (may be repeated)")
       ->allow_extra_args(false)
       ->default_str("1m");
-  command->add_option("--top", options->top, "Number of keys to list")->capture_default_str();
-  command->add_flag("--json", options->json, "Print the suggestions as JSON");
-  AddLogArguments(*command, options->logs, {});
-  command->callback([options, &exit_code] { exit_code = Suggest(*options); });
+  command.add_option("--top", options->top, "Number of keys to list")->capture_default_str();
+  command.add_flag("--json", options->json, "Print the suggestions as JSON");
+  AddLogArguments(command, options->logs, {});
+  command.callback([options, &exit_code] { exit_code = Suggest(*options); });
 }
 
 }  // namespace sluice::app

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "store/list_kind.h"
@@ -108,16 +109,21 @@ Result<int> Dump(const std::string& path) {
 }  // namespace
 
 void AddTable(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("table", "Inspect a table file or a snapshot");
-  command->footer(
-      "Only reads; a daemon may be using the table. Exit codes: 0 valid, 1 not valid.\n"
-      "Example: sluice table info /dev/shm/sluice-0-8080.table");
-  command->require_subcommand(1);
-  const auto add = [&](const char* name, const char* what, Result<int> (*run)(const std::string&)) {
+  Command& command = AddCommand(app, "table", "Inspect a table file or a snapshot",
+                                {.notes = "Only reads; a daemon may be using the table.",
+                                 .exit_codes = "0 valid, 1 not valid"});
+  command.require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, const char* example,
+                       Result<int> (*run)(const std::string&)) {
     auto path = std::make_shared<std::string>();
-    CLI::App* verb = command->add_subcommand(name, what);
-    verb->add_option("file", *path, "A table (table.path) or a snapshot")->required();
-    verb->callback([path, run, &exit_code] {
+    Command& verb = AddCommand(
+        command, name, what,
+        {.exit_codes = "0 valid, 1 not valid",
+         .examples = {{example, std::string("sluice table ") + name + " sluice.table"}}});
+    verb.add_option("file", *path, "A table (table.path) or a snapshot")
+        ->required()
+        ->type_name("FILE");
+    verb.callback([path, run, &exit_code] {
       const Result<int> done = run(*path);
       if (!done) {
         std::fprintf(stderr, "sluice: %s\n", done.error().Text().c_str());
@@ -125,9 +131,10 @@ void AddTable(CLI::App& app, int& exit_code) {
       exit_code = done.value_or(kExitNo);
     });
   };
-  add("info", "Show occupancy, age, and keys by rule", Info);
-  add("verify", "Check whether a daemon could use the file", Verify);
-  add("dump", "Print every key in use, one JSON object per line", Dump);
+  add("info", "Show occupancy, age, and keys by rule", "How full the table is", Info);
+  add("verify", "Check whether a daemon could use the file", "Before a daemon takes it over",
+      Verify);
+  add("dump", "Print every key in use, one JSON object per line", "Every key", Dump);
 }
 
 }  // namespace sluice::app

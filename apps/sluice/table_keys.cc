@@ -16,12 +16,16 @@ Units UnitsOf(const store::KeyImage& image, std::span<const std::byte> items) {
     return units;
   }
   const bool holds = store::BlocksOf(image.kind) == store::BlockKind::kHolds;
-  const std::size_t size = holds ? sizeof(store::Hold) : sizeof(core::Entry);
-  const std::size_t at = holds ? offsetof(store::Hold, units) : offsetof(core::Entry, units);
   for (std::size_t i = 0; i < image.items; ++i) {
-    Units one = 0;
-    std::memcpy(&one, items.data() + i * size + at, sizeof(one));
-    units += one;
+    if (holds) {
+      store::Hold hold;
+      std::memcpy(&hold, items.data() + i * sizeof(hold), sizeof(hold));
+      units += hold.units();
+    } else {
+      core::Entry entry;
+      std::memcpy(&entry, items.data() + i * sizeof(entry), sizeof(entry));
+      units += entry.units;
+    }
   }
   return units;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/display_text.h"
+#include "command.h"
 #include "command_line.h"
 #include "envoy/configuration.h"
 #include "exit_code.h"
@@ -78,23 +79,30 @@ int ValidateEnvoy(const std::string& directory, bool merge_domains) {
 
 void AddValidate(CLI::App& app, int& exit_code) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* command =
-      app.add_subcommand("validate", "Print every problem of rule files and configurations");
-  command->footer(
-      "Exit codes: 0 no errors (warnings are possible), 1 errors, 2 a wrong command line.");
-  auto* const names = command->add_option(
-      "files", *files, "Rule files, read together as one set, or a daemon's configuration");
+  Command& command = AddCommand(
+      app, "validate", "Print every problem of rule files and configurations",
+      {.exit_codes = "0 no errors (warnings are possible), 1 errors, 2 a wrong command line",
+       .examples = {
+           {"Check a daemon's configuration and the rules in it", "sluice validate sluice.yaml"},
+           {"Check rule files together", "sluice validate rules.yaml more-rules.yaml"}}});
+  auto* const names =
+      command
+          .add_option("files", *files,
+                      "Rule files, read together as one set, or a daemon's configuration")
+          ->type_name("FILE");
   auto directory = std::make_shared<std::string>();
   auto merge_domains = std::make_shared<bool>(false);
   auto* const envoy =
-      command->add_option("--envoy", *directory,
-                          "The configuration directory of envoyproxy/ratelimit, instead of files");
+      command
+          .add_option("--envoy", *directory,
+                      "The configuration directory of envoyproxy/ratelimit, instead of files")
+          ->type_name("DIR");
   envoy->excludes(names);
   command
-      ->add_flag("--merge-domains", *merge_domains,
-                 "With --envoy: several files may define the same domain")
+      .add_flag("--merge-domains", *merge_domains,
+                "With --envoy: several files may define the same domain")
       ->needs(envoy);
-  command->callback([files, directory, merge_domains, envoy, &exit_code] {
+  command.callback([files, directory, merge_domains, envoy, &exit_code] {
     if (envoy->count() != 0) {
       exit_code = ValidateEnvoy(*directory, *merge_domains);
     } else if (files->empty()) {

@@ -18,6 +18,12 @@ struct Ban {
 // A key that is being denied keeps that many entries at most.
 inline constexpr Units kMostDenials = 10'000;
 
+// How long a banned key waits of whose ban `left` is left and which its limit would let wait
+// `by_limit`: for both. Where the limit does not know when, the ban is at least known.
+[[nodiscard]] constexpr Duration WaitOfBanned(Duration left, Duration by_limit) {
+  return by_limit == Decision::kUnknown || by_limit < left ? left : by_limit;
+}
+
 // Whether a denial for this reason is the caller's doing, and counts. Being shed by a reserve or
 // for want of room is not, and while a ban lasts nothing is counted.
 [[nodiscard]] constexpr bool CountsTowardsBan(Reason reason) {

@@ -16,11 +16,19 @@
 // Corner cases:
 // - Holders die. Each hold expires `hold_ttl` after it was granted, so that a crash costs
 //   slots for a while and not for ever; releasing it later frees nothing a second time.
-// - Some must get in even when it is full: `reserve` keeps the last slots for a priority, by
-//   giving everyone else a lower ceiling. Being kept out by a reserve is the server's state
-//   and not the caller's fault, hence its own reason (503, not 429).
+// - Some must get in even when it is full: `reserve` keeps a share of the slots for each of
+//   some priorities. What is in flight is counted by priority. A priority fills its own share
+//   first, and of the rest whatever is free; the part of a share that its priority does not use
+//   is kept free, and nobody else gets it. So with shares r and f in flight of each priority,
+//   a request passes if afterwards
+//
+//       sum of max(f, r) over all priorities with a share + all others in flight <= limit
+//
+//   Being kept out by a reserve is the server's state and not the caller's fault, hence its own
+//   reason (503, not 429).
 // - Nobody knows when a slot will be free: the wait is unknown, not a guess. But where this
-//   caller's ceiling is below the cost it will never pass, and saying "later" would be a lie.
+//   caller may never have as many slots as it asks for it will never pass, and saying "later" would
+//   be a lie.
 // - A limit lowered under what is in flight: nothing passes until enough were released.
 //
 // Source: Stripe, "Scaling your API with rate limiters": its second limiter (concurrent
@@ -32,7 +40,7 @@ namespace {
 using State = Concurrency::State;
 
 Outcome<State> Judge(const Quota& quota, const State& state, const TableNow& now, Cost cost,
-                     Verb verb) {
+                     Units kept, Verb verb) {
   if (quota.unlimited) {
     return {UnlimitedDecision(), state, state};
   }
@@ -40,14 +48,14 @@ Outcome<State> Judge(const Quota& quota, const State& state, const TableNow& now
   const std::int64_t line = now.line.time_since_epoch().count();
   Decision& decision = outcome.decision;
   decision.limit = quota.limit;
-  decision.remaining = std::max<Units>(quota.ceiling - state.in_flight, 0);
+  decision.remaining = std::max<Units>(quota.limit - state.in_flight - kept, 0);
   if (state.in_flight > 0) {
     decision.reset_after = Duration(Until(line, state.last_expiry_ns));
   }
   const Reason never = ReasonForNever(quota.limit, cost);
   if (never != Reason::kNone) {
     Deny(decision, never, Decision::kNever);
-  } else if (cost.units > quota.ceiling) {
+  } else if (cost.units > CeilingOf(quota)) {
     Deny(decision, Reason::kReserved, Decision::kNever);
   } else if (cost.units > decision.remaining) {
     const bool room = cost.units <= quota.limit - state.in_flight;
@@ -70,14 +78,14 @@ Outcome<State> Judge(const Quota& quota, const State& state, const TableNow& now
 
 }  // namespace
 
-Outcome<State> Concurrency::Check(const Quota& quota, const State& state, const Now& now,
-                                  Cost cost) {
-  return Judge(quota, state, now, cost, Verb::kCheck);
+Outcome<State> Concurrency::Check(const Quota& quota, const State& state, const Now& now, Cost cost,
+                                  Units kept) {
+  return Judge(quota, state, now, cost, kept, Verb::kCheck);
 }
 
-Outcome<State> Concurrency::Peek(const Quota& quota, const State& state, const Now& now,
-                                 Cost cost) {
-  return Judge(quota, state, now, cost, Verb::kPeek);
+Outcome<State> Concurrency::Peek(const Quota& quota, const State& state, const Now& now, Cost cost,
+                                 Units kept) {
+  return Judge(quota, state, now, cost, kept, Verb::kPeek);
 }
 
 }  // namespace sluice::core

@@ -31,14 +31,24 @@ class Concurrency {
   // look when now >= next_expiry_ns. On allow with cost > 0 it adds a hold of `cost` units that
   // expires at exactly now + quota.window; an unlimited quota keeps no holds.
   //
-  // `remaining` is what this caller's ceiling leaves; `limit` is the rule's. Denied: kInFlight,
-  // at an unknown time, where the slots are taken; kReserved where those that are left are
-  // for another priority, at an unknown time, or never if the cost is above this caller's
-  // ceiling; cost above the limit and limit 0 as everywhere.
+  // `kept`: how many free slots other priorities have reserved (Reserves::KeptFree). The store
+  // says it, for it knows whose holds they are. `remaining` is what that leaves; `limit` is the
+  // rule's. Denied: kInFlight, at an unknown time, where the slots are taken; kReserved where
+  // those that are left are for another priority, at an unknown time, or never if the cost is
+  // above CeilingOf(quota); cost above the limit and limit 0 as everywhere.
   [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
-                                            Cost cost);
+                                            Cost cost, Units kept);
   [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
-                                           Cost cost);
+                                           Cost cost, Units kept);
+  // With nothing of the other priorities' shares in use.
+  [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
+                                            Cost cost) {
+    return Check(quota, state, now, cost, quota.limit - CeilingOf(quota));
+  }
+  [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
+                                           Cost cost) {
+    return Peek(quota, state, now, cost, quota.limit - CeilingOf(quota));
+  }
 };
 
 }  // namespace sluice::core

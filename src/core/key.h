@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace sluice::core {
@@ -18,13 +19,16 @@ struct KeyPart {
 
 inline constexpr std::size_t kMaxKeyParts = 8;
 inline constexpr std::size_t kMaxValueBytes = 1024;
+inline constexpr std::size_t kMaxFormerIds = 8;
 
 // Whose quota: the rule and the typed tuple of its key attributes. The store adds what
 // shapes the state (algorithm, window, segments, zone; of throttle not the window), so that a
 // change of those starts fresh, and hashes or escapes as it needs.
 struct KeyView {
   std::string_view rule;
-  std::string_view formerly;  // The rule's old id, whose state moves here; "" if none.
+  // The rule's former ids, the latest first. What a key has under one of them moves to `rule`
+  // when the key is touched. Alive as long as the call.
+  std::span<const std::string> formerly;
   std::span<const KeyPart> parts;
 };
 

@@ -83,13 +83,6 @@ Fault FaultOfConcurrency(const Quota& quota) {
   if (Fault fault = FaultOfUnits("limit", quota.limit)) {
     return fault;
   }
-  if (Fault fault = FaultOfUnits("ceiling", quota.ceiling)) {
-    return fault;
-  }
-  if (quota.ceiling > quota.limit) {
-    return "ceiling " + std::to_string(quota.ceiling) + " is above the limit " +
-           std::to_string(quota.limit) + ": a share cannot exceed the limit";
-  }
   return FaultOfWindow("hold_ttl", quota.window);
 }
 

@@ -8,6 +8,8 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "core/reserves.h"
+
 namespace sluice::core {
 
 class Calendar;
@@ -43,24 +45,29 @@ inline constexpr int kAlgorithmCount = 8;  // Those that a rule may name.
 // chosen (64 and 128 bits) until the year 2162.
 inline constexpr Duration kLongestHorizon = std::chrono::hours(24) * 36'500;
 inline constexpr int kMaxSegments = 64;
+// The fewest of those measured with which no more logs would gain: docs/accuracy.md.
+inline constexpr int kDefaultSegments = 48;
+// With `strict`, which estimates nothing: the length of a segment only says how late a unit comes
+// back.
+inline constexpr int kDefaultStrictSegments = 8;
 
 // The numbers by which one check is judged: a plain value that a check carries to its
 // store. Fields that its algorithm does not use keep their defaults. FaultOf() is the one
 // place that says which combinations are possible; the steps require it to be silent.
 struct Quota {
   Algorithm algorithm = Algorithm::kFixedWindow;
-  bool unlimited = false;     // Lets all pass; every other number is ignored.
-  bool strict = false;        // sliding_window: the oldest segment counts whole.
-  bool shape = false;         // leaky_bucket: allow and say how long to wait.
-  std::uint8_t segments = 8;  // sliding_window: 1 to kMaxSegments.
-  Units limit = 0;            // Windows, concurrency: the limit. Buckets: the burst.
-  Units rate = 0;             // Buckets: units refilled per window.
-  Units ceiling = 0;          // concurrency: the most in flight for *this* caller's priority,
-                              // at most `limit`; the rest is reserved for others.
-  Duration window{};          // Windows and buckets: a whole number of milliseconds, at least 1.
-                              // throttle: of whole seconds. concurrency: hold_ttl. Not used
-                              // with a calendar.
+  bool unlimited = false;                    // Lets all pass; every other number is ignored.
+  bool strict = false;                       // sliding_window: the oldest segment counts whole.
+  bool shape = false;                        // leaky_bucket: allow and say how long to wait.
+  std::uint8_t segments = kDefaultSegments;  // sliding_window: 1 to kMaxSegments.
+  PriorityTag priority = 0;  // concurrency: whose share of `reserves` the caller may use; 0: none.
+  Units limit = 0;           // Windows, concurrency: the limit. Buckets: the burst.
+  Units rate = 0;            // Buckets: units refilled per window.
+  Duration window{};         // Windows and buckets: a whole number of milliseconds, at least 1.
+                             // throttle: of whole seconds. concurrency: hold_ttl. Not used
+                             // with a calendar.
   const Calendar* calendar = nullptr;  // fixed_window by civil periods. Outlives every check.
+  const Reserves* reserves = nullptr;  // concurrency: shares kept for priorities. The same.
 };
 
 // "at most this many per window": a bucket's rate, the limit of all others.
@@ -76,8 +83,15 @@ struct Quota {
 // calendar. Not its numbers. For comparing, not for secrets.
 [[nodiscard]] std::uint64_t ShapeDigest(const Quota& quota);
 
+// concurrency: the most that this caller's priority may ever have in flight.
+[[nodiscard]] inline Units CeilingOf(const Quota& quota) {
+  return quota.reserves == nullptr
+             ? quota.limit
+             : quota.limit - quota.reserves->OthersShares(quota.limit, quota.priority);
+}
+
 // What makes these numbers impossible, as one sentence with the remedy; nullopt if
-// nothing. Checks ranges (0..kMaxUnits), the window, segments, ceiling, and that
+// nothing. Checks ranges (0..kMaxUnits), the window, segments, and that
 // burst * window / rate stays within kLongestHorizon.
 [[nodiscard]] std::optional<std::string> FaultOf(const Quota& quota);
 

@@ -19,7 +19,7 @@ namespace sluice::core {
 // The problem: the counter pretends that a whole window was spent evenly; the log remembers
 // every request. How much better can a few numbers do?
 //
-// The idea: cut the window into S segments (8 by default) and count each. The window that
+// The idea: cut the window into S segments (48 by default) and count each. The window that
 // ends now covers the S newest segments and a part of one older; only that one is guessed:
 //
 //     used = floor(oldest * covered part) + all newer ones

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/display_text.h"
+
 namespace sluice::envoy {
 
 namespace {
@@ -129,7 +131,8 @@ void RateLimitMetrics::AppendStats(std::string& out) const {
   for (const auto& [name, sum] : Sums()) {
     std::string path = "ratelimit.service.rate_limit.";
     for (const std::string& part : name) {
-      path += part + '.';
+      base::AppendDisplayText(part, path);  // It may have a descriptor's value in it.
+      path += '.';
     }
     for (std::size_t i = 0; i < kCounts; ++i) {
       line(path, kCountNames[i], sum[i]);

@@ -13,8 +13,7 @@ namespace sluice::frontend {
 
 // Says in the log which of a listener's answers were refusals of the request itself: 400, 401, 404
 // and their like, which no rule counts. One line per status and minute, with how many others there
-// were, so that neither a flood nor a single misconfigured client goes unseen or fills the disk. A
-// status that only says how things are (409, 412, 422, 429) is no such answer.
+// were, so that neither a flood nor a single misconfigured client goes unseen or fills the disk.
 //
 // Shared by the loops of a listener. Any thread; takes no lock.
 class AnswerLog {
@@ -32,18 +31,22 @@ class AnswerLog {
   // `write` may be called by any loop's thread.
   explicit AnswerLog(Write write) : write_(std::move(write)) {}
 
-  // Notes an answer at `now`, on a clock that does not step back.
+  // Whether an HTTP status is such an answer. One that a client's ordinary doing is answered with
+  // (408, 409, 412, 422, 429) is not.
+  [[nodiscard]] static bool IsRefusal(int http_status);
+
+  // Notes an answer at `now`, on a clock that does not step back. `status`: an HTTP status, or the
+  // number that another protocol has for it; 0 to 599.
   void Note(Duration now, int status, std::string_view peer, std::string_view detail);
 
  private:
-  static constexpr int kFirst = 400;
   struct Kind {
     std::atomic<std::int64_t> next_ns{0};  // When a line may be written again.
     std::atomic<std::uint64_t> others{0};
   };
 
   Write write_;
-  std::array<Kind, 200> kinds_;  // By status - kFirst.
+  std::array<Kind, 600> kinds_;  // By status.
 };
 
 }  // namespace sluice::frontend

@@ -45,6 +45,9 @@ class Borrower {
 
   // The key was made fresh: what is held of it is void.
   void Drop(const store::Fingerprint& key);
+  // Units that this book granted and that were not used go back to a grant that they may have come
+  // from. False if there is none any more.
+  [[nodiscard]] bool TakeBack(const store::Fingerprint& key, Units units);
   // The key has got units back: a denial holds no longer.
   void ForgetDenial(const store::Fingerprint& key);
 

@@ -291,6 +291,21 @@ void Borrower::Drop(const store::Fingerprint& key) {
   });
 }
 
+bool Borrower::TakeBack(const store::Fingerprint& key, Units units) {
+  const NodeTime now = Now();
+  bool taken = false;
+  book_.EachOf(key, [&](LeaseEntry& entry) {
+    for (Grant& grant : entry.grants) {
+      // No more than it had, and while it could be spent again.
+      if (!taken && grant.number != 0 && now < grant.ends && units <= grant.charged - grant.left) {
+        grant.left += units;
+        taken = true;
+      }
+    }
+  });
+  return taken;
+}
+
 void Borrower::ForgetDenial(const store::Fingerprint& key) {
   book_.EachOf(key, [](LeaseEntry& entry) { entry.denied_until = {}; });
 }

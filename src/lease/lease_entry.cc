@@ -62,7 +62,7 @@ void ArrivalRate::Add(Units units, NodeTime now) {
     began_ = past < 2 * period_ ? began_ + period_ : now;
     now_ = 0;
   }
-  now_ += units;
+  now_ = std::min(now_ + units, kMaxUnits);  // Both are at most kMaxUnits: no overflow.
   total_ = std::min(total_ + units, kMaxUnits);
   last_ = now;
 }

@@ -68,7 +68,7 @@ class ArrivalRate {
   NodeTime began_{};  // This period.
   NodeTime first_{};
   NodeTime last_{};
-  Units now_ = 0;
+  Units now_ = 0;  // This and the next two stop at kMaxUnits: a rate that high needs no more.
   Units before_ = 0;
   Units total_ = 0;
 };

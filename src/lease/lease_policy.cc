@@ -72,7 +72,8 @@ Units GrantOf(const Standing& standing) {
 
 Units RefillPoint(double rate, double round_trip_s) {
   const double meanwhile = 2 * round_trip_s * rate;
-  return static_cast<Units>(meanwhile + 2 * std::sqrt(meanwhile));
+  return static_cast<Units>(
+      std::min(meanwhile + 2 * std::sqrt(meanwhile), static_cast<double>(kMaxUnits)));
 }
 
 Duration IdleTime(const Standing& standing) {

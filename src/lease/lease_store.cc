@@ -123,6 +123,15 @@ void LeaseStore::ForgetDenial(core::Sync sync, const core::KeyView& key, const c
 }
 
 void LeaseStore::Refund(store::RefundCall& call) {
+  if (call.is_undo && call.sync == core::Sync::kLease) {
+    Attachment* const own = Own();
+    if (own != nullptr &&
+        own->borrower_->TakeBack(FingerprintOf(call.key, call.quota), call.units)) {
+      call.error = store::StoreError::kNone;
+      call.OnAnswered();
+      return;
+    }
+  }
   ForgetDenial(call.sync, call.key, call.quota);
   StoreOf(call.sync).Refund(call);
 }

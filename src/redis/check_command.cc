@@ -16,9 +16,9 @@ namespace {
 using core::Algorithm;
 using store::Check;
 
-// What is unlimited keeps nothing, under no name.
-bool HasFormer(const Check& check) {
-  return !check.key.formerly.empty() && !check.quota.unlimited;
+// Under how many former ids the key may lie. What is unlimited keeps nothing, under no name.
+std::size_t FormersOf(const Check& check) {
+  return check.quota.unlimited ? 0 : check.key.formerly.size();
 }
 
 void PutCheckKeys(CommandArgs& args, const Check& check) {
@@ -34,7 +34,7 @@ void PutCheck(CommandArgs& args, const Check& check, const Judged& judged, store
   const bool unlimited = check.quota.unlimited;
   args.Put(unlimited ? std::string_view("unlimited")
                      : ScriptOf(ScriptFor(check.quota.algorithm)).name);
-  args.PutFlag(HasFormer(check));
+  args.Put(static_cast<std::int64_t>(FormersOf(check)));
   args.PutFlag(check.shadow);
   args.Put(check.cost.units);
   if (unlimited) {
@@ -50,10 +50,7 @@ void PutCheck(CommandArgs& args, const Check& check, const Judged& judged, store
 void PutGuardKeys(CommandArgs& args, const store::CheckCall& call) {
   for (const Check& check : call.checks) {
     if (check.ban != nullptr) {
-      args.PutBanKeys(check.key.rule, check.key);
-      if (!check.key.formerly.empty()) {
-        args.PutBeside(check.key.formerly, check.key, BesideKey::kBan);
-      }
+      args.PutAllBanKeys(check.key);
     }
   }
 }
@@ -66,7 +63,7 @@ void PutGuards(CommandArgs& args, const store::CheckCall& call, std::size_t guar
       args.Put(check.ban->after);
       args.Put(InUs(check.ban->within.count()));
       args.Put(InUs(check.ban->lasts.count()));
-      args.PutFlag(!check.key.formerly.empty());
+      args.Put(static_cast<std::int64_t>(check.key.formerly.size()));
       args.PutAttributesOfBan(check.key);
     }
   }
@@ -113,7 +110,7 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
     call.answers[i].hold = holds ? store::NextNonce() | 1U : 0;
     if (IsAsked(check)) {
       ++asked;
-      keys += HasFormer(check) ? 2 : 1;
+      keys += 1 + FormersOf(check);
     }
   }
   if (const Check* check = OnlyPlain(call)) {
@@ -132,7 +129,7 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
   for (const Check& check : call.checks) {
     if (check.ban != nullptr) {
       ++guards;
-      keys += check.key.formerly.empty() ? 2 : 3;
+      keys += 2 * KeysOf(check.key);
     }
   }
   const bool spans = call.request_id != 0;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <string>
 
 #include "core/calendar.h"
 
@@ -50,8 +51,8 @@ void CommandArgs::PutKey(std::string_view rule, const core::KeyView& key, const 
 
 void CommandArgs::PutKeys(const core::KeyView& key, const Quota& quota, std::string_view suffix) {
   PutKey(key.rule, key, quota, suffix);
-  if (!key.formerly.empty()) {
-    PutKey(key.formerly, key, quota, suffix);
+  for (const std::string& id : key.formerly) {
+    PutKey(id, key, quota, suffix);
   }
 }
 
@@ -68,8 +69,8 @@ void CommandArgs::PutBanKeys(std::string_view rule, const core::KeyView& key) {
 
 void CommandArgs::PutAllBanKeys(const core::KeyView& key) {
   PutBanKeys(key.rule, key);
-  if (!key.formerly.empty()) {
-    PutBanKeys(key.formerly, key);
+  for (const std::string& id : key.formerly) {
+    PutBanKeys(id, key);
   }
 }
 
@@ -114,12 +115,38 @@ void CommandArgs::PutQuota(const Quota& quota, const Judged& judged, store::Hold
     Put(quota.segments);
     PutFlag(quota.strict);
   } else if (quota.algorithm == Algorithm::kConcurrency) {
-    Put(quota.ceiling);
+    PutReserves(quota);
     PutId(hold);
   } else {
     PutFlag(false);
     PutFlag(false);
   }
+}
+
+// What concurrency.lua calls a quota's reserves.
+void CommandArgs::PutReserves(const Quota& quota) {
+  const std::size_t at = out_.size();
+  if (quota.reserves != nullptr) {
+    const auto name = [this](const core::Reserve& share) {
+      out_ += ':';
+      AppendEscaped(share.priority, out_);
+    };
+    for (const core::Reserve& share : quota.reserves->shares()) {
+      if (share.tag == quota.priority) {
+        name(share);
+      }
+    }
+    for (const core::Reserve& share : quota.reserves->shares()) {
+      if (share.tag != quota.priority) {
+        out_ += ' ';
+        name(share);
+        out_ += '=';
+        out_ += std::to_string(share.Slots(quota.limit));
+      }
+    }
+    out_ += ' ';  // Never empty where there are reserves.
+  }
+  PutHeadAt(at);
 }
 
 void CommandArgs::PutHeadAt(std::size_t at) {

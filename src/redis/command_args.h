@@ -27,7 +27,7 @@ struct Judged {
 
 // How many keys PutKeys() puts.
 [[nodiscard]] inline std::size_t KeysOf(const core::KeyView& key) {
-  return key.formerly.empty() ? 1 : 2;
+  return 1 + key.formerly.size();
 }
 
 // The arguments of one command ("$3\r\n123\r\n" and so on), straight into the bytes to be sent. One
@@ -47,10 +47,10 @@ class CommandArgs {
 
   void PutKey(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
               std::string_view suffix = {});
-  // Under the rule's id, and under the one that it had.
+  // Under the rule's id, and under those that it had.
   void PutKeys(const core::KeyView& key, const core::Quota& quota, std::string_view suffix = {});
   void PutBeside(std::string_view rule, const core::KeyView& key, BesideKey what);
-  // The keys of the key's ban and of its denials; all: under both ids.
+  // The keys of the key's ban and of its denials; all: under every id.
   void PutBanKeys(std::string_view rule, const core::KeyView& key);
   void PutAllBanKeys(const core::KeyView& key);
   void PutAttributesOfBan(const core::KeyView& key);
@@ -64,6 +64,7 @@ class CommandArgs {
   void PutQuota(const core::Quota& quota, const Judged& judged, store::HoldId hold);
 
  private:
+  void PutReserves(const core::Quota& quota);
   // Of what was written from `at` on: its size is known only then.
   void PutHeadAt(std::size_t at);
   void Head(char mark, std::int64_t number);

@@ -34,18 +34,6 @@ void AppendHex(unsigned char byte, std::string& out) {
   out += kHex[byte & 15U];
 }
 
-void AppendEscaped(std::string_view text, std::string& out) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (kPlain[byte]) {
-      out += c;
-    } else {
-      out += '%';
-      AppendHex(byte, out);
-    }
-  }
-}
-
 void AppendNumber(std::int64_t number, std::string& out) {
   std::array<char, 24> text;  // NOLINT: to_chars writes it.
   out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
@@ -149,6 +137,18 @@ std::optional<store::KeptKey::Part> ReadPart(std::string_view text) {
 }
 
 }  // namespace
+
+void AppendEscaped(std::string_view text, std::string& out) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (kPlain[byte]) {
+      out += c;
+    } else {
+      out += '%';
+      AppendHex(byte, out);
+    }
+  }
+}
 
 void AppendTag(std::string_view rule, const core::KeyView& key, std::string& out) {
   // The seed keeps a rule, a text and an address of the same bytes apart.

@@ -11,6 +11,10 @@
 
 namespace sluice::redis {
 
+// Appends a text of which what could be mistaken for a separator is %XX: no blank, comma or "=" is
+// left.
+void AppendEscaped(std::string_view text, std::string& out);
+
 // Appends the name of a key in Redis: "sl1:{3f9a0c12}:api_rate:gcra,60000:user_id=u_42", that is
 // version, tag, rule, shape, and the key's attributes.
 //

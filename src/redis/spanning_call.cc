@@ -15,17 +15,6 @@ bool Charged(const std::vector<store::CheckAnswer>& answers) {
   return std::ranges::any_of(answers, &store::CheckAnswer::charged);
 }
 
-// What an answer is worth once its charge was taken back, if nobody says better.
-void Uncharge(const store::Check& check, store::CheckAnswer& answer) {
-  if (answer.charged) {
-    answer.charged = false;
-    answer.hold = 0;
-    answer.receipt = {};
-    answer.decision.remaining =
-        std::min(answer.decision.limit, answer.decision.remaining + check.cost.units);
-  }
-}
-
 }  // namespace
 
 SpanningCall::Part& SpanningCall::PartOf(std::uint16_t slot) {
@@ -59,8 +48,8 @@ void SpanningCall::Begin(store::CheckCall& call, std::span<const std::uint16_t> 
     part.places.push_back(i);
     part.own_checks.push_back(call.checks[i]);
     core::KeyView& key = part.own_checks.back().key;
-    if (!key.formerly.empty() && SlotOf(key.formerly, key) != part.slot) {
-      key.formerly = {};
+    if (key.parts.empty()) {
+      key.formerly = {};  // Only such a key lies elsewhere by another id.
     }
   }
   const bool may_be_undone = used_ > 1 && !call.peek && call.atomicity == store::Atomicity::kAll;
@@ -140,7 +129,7 @@ void SpanningCall::Finish() {
     if (!part.decided.empty()) {
       // What was decided stands; the numbers are those of now.
       for (std::size_t c = 0; c < part.decided.size(); ++c) {
-        Uncharge(part.own_checks[c], part.decided[c]);
+        store::Uncharge(part.own_checks[c], part.decided[c]);
         if (told) {
           part.decided[c].decision.remaining = part.own_answers[c].decision.remaining;
           part.decided[c].decision.reset_after = part.own_answers[c].decision.reset_after;

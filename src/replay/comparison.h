@@ -25,7 +25,7 @@ struct Errors {
 
 // One algorithm at a rule's limit, judged beside the others on the same requests.
 struct ComparisonRow {
-  std::string name;  // "sliding_window, 8 segments"
+  std::string name;  // "sliding_window, 48 segments"
   bool own = false;  // The rule as it is.
   std::uint64_t requests = 0;
   std::uint64_t denied = 0;

@@ -27,7 +27,6 @@ struct Numbers {
     quota.unlimited = unlimited;
     quota.limit = limit;
     quota.rate = rate;
-    quota.ceiling = limit;
   }
 };
 
@@ -35,12 +34,6 @@ struct Plan {
   Conditions match;
   Numbers numbers;
   Place place;
-};
-
-// concurrency: the share of the limit that only requests of this priority may use.
-struct Reserve {
-  std::string priority;
-  int percent = 0;
 };
 
 // What a request spends under a rule.
@@ -65,8 +58,7 @@ struct CompiledRule {
   CostRule cost;
   std::vector<Plan> plans;
   OverrideTable overrides;
-  std::vector<Reserve> reserves;
-  AttributeId priority = 0;             // The attribute that `reserves` reads.
+  AttributeId priority = 0;             // The attribute that the quota's reserves read.
   std::vector<std::uint32_t> replaces;  // Rule numbers.
 };
 

@@ -11,9 +11,19 @@ namespace sluice::rules {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kConfigurationSections{
-    "rules", "attributes",  "listeners",   "store",         "table", "rule_sources",
-    "loops", "idempotency", "connections", "drain_timeout", "log"};
+constexpr std::array<std::string_view, 13> kConfigurationSections{"rules",
+                                                                  "attributes",
+                                                                  "listeners",
+                                                                  "store",
+                                                                  "table",
+                                                                  "rule_sources",
+                                                                  "envoy",
+                                                                  "loops",
+                                                                  "idempotency",
+                                                                  "connections",
+                                                                  "connections_per_peer",
+                                                                  "drain_timeout",
+                                                                  "log"};
 constexpr std::array<std::string_view, 2> kSections{"rules", "attributes"};
 
 }  // namespace
@@ -145,7 +155,7 @@ void DocumentReader::ReadHash(const YamlNode& node, AttributeKind& kind) {
   }
 }
 
-void DocumentReader::ReadRules(AttributeTable& attributes, CalendarShelf& calendars,
+void DocumentReader::ReadRules(AttributeTable& attributes, QuotaShelf& calendars,
                                std::vector<RuleDraft>& drafts) {
   if (!root_.is_map()) {
     return;  // Noted in the first step.
@@ -165,7 +175,11 @@ void DocumentReader::ReadRules(AttributeTable& attributes, CalendarShelf& calend
   }
   for (const YamlNode* node : rules->items) {
     if (!node->is_map()) {
-      report_.Fail(*node, "a rule is a map that begins with id:");
+      report_.Fail(*node,
+                   node->is_text() && is_configuration_
+                       ? "rules holds rules, not file names: write rule_sources: [{files: [" +
+                             node->text + "]}]"
+                       : "a rule is a map that begins with id:");
       continue;
     }
     if (drafts.size() >= kMaxRules) {

@@ -24,8 +24,7 @@ class DocumentReader {
   // First step: top-level fields, and the types of attributes.
   void ReadAttributes(AttributeTable& attributes);
   // Second step, once every source went through the first.
-  void ReadRules(AttributeTable& attributes, CalendarShelf& calendars,
-                 std::vector<RuleDraft>& drafts);
+  void ReadRules(AttributeTable& attributes, QuotaShelf& calendars, std::vector<RuleDraft>& drafts);
 
  private:
   void ReadAttribute(const YamlNode& name, const YamlNode& value, AttributeTable& attributes);

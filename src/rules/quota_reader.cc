@@ -56,7 +56,7 @@ std::string NameText(Algorithm algorithm) {
 
 }  // namespace
 
-const core::Calendar* CalendarShelf::Keep(std::unique_ptr<const core::Calendar> calendar) {
+const core::Calendar* QuotaShelf::Keep(std::unique_ptr<const core::Calendar> calendar) {
   for (const auto& kept : calendars_) {
     if (kept->shape() == calendar->shape()) {
       return kept.get();
@@ -66,9 +66,13 @@ const core::Calendar* CalendarShelf::Keep(std::unique_ptr<const core::Calendar> 
   return calendars_.back().get();
 }
 
+const core::Reserves* QuotaShelf::Keep(core::Reserves reserves) {
+  reserves_.push_back(std::make_unique<const core::Reserves>(std::move(reserves)));
+  return reserves_.back().get();
+}
+
 std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
   stated_burst_.reset();
-  reserves_.clear();
   base_.reset();
   window_faulty_ = false;
   const YamlNode* word = rule.Get("algorithm");
@@ -98,12 +102,15 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
   }
   if (const YamlNode* node = rule.Get("strict"); node != nullptr) {
     quota.strict = ReadBool(*node, "strict", report_).value_or(false);
+    if (quota.strict && rule.Get("segments") == nullptr) {
+      quota.segments = core::kDefaultStrictSegments;
+    }
   }
   if (const YamlNode* node = rule.Get("shape"); node != nullptr) {
     quota.shape = ReadBool(*node, "shape", report_).value_or(false);
   }
   if (const YamlNode* node = rule.Get("reserve"); node != nullptr) {
-    ReadReserves(*node);
+    ReadReserves(*node, quota);
   }
   // A later Apply() for a plan must not see the rule's own burst as the default burst.
   const bool good = Apply(rule, stated, quota);
@@ -270,16 +277,21 @@ void QuotaReader::ReadCalendar(const Fields& rule, CalendarUnit unit, core::Quot
     return;
   }
   window_faulty_ = false;
-  quota.calendar = calendars_.Keep(std::move(*calendar));
+  quota.calendar = shelf_.Keep(std::move(*calendar));
 }
 
-void QuotaReader::ReadReserves(const YamlNode& node) {
-  constexpr std::size_t kMaxPriorities = 32;
+void QuotaReader::ReadReserves(const YamlNode& node, core::Quota& quota) {
   if (!node.is_map() || node.items.empty()) {
     report_.Fail(node, "reserve must be a map from priority to share, as in {critical: 20%}");
     return;
   }
+  if (node.pair_count() > core::Reserves::kMost) {
+    report_.Fail(node,
+                 "reserve: more than " + std::to_string(core::Reserves::kMost) + " priorities");
+    return;
+  }
   int total = 0;
+  core::Reserves reserves;
   for (std::size_t i = 0; i < node.pair_count(); ++i) {
     if (!node.key(i).is_text()) {
       continue;
@@ -298,14 +310,14 @@ void QuotaReader::ReadReserves(const YamlNode& node) {
       continue;
     }
     total += percent;
-    reserves_.push_back({node.key(i).text, percent});
+    reserves.Add(node.key(i).text, percent);
   }
   if (total > 100) {
     report_.Fail(node, "reserve: the shares add up to " + std::to_string(total) +
                            "%, which is more than the whole");
   }
-  if (reserves_.size() > kMaxPriorities) {
-    report_.Fail(node, "reserve: more than " + std::to_string(kMaxPriorities) + " priorities");
+  if (!reserves.empty()) {
+    quota.reserves = shelf_.Keep(std::move(reserves));
   }
 }
 
@@ -339,7 +351,6 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
     }
     quota.limit = *stated.limit;
   }
-  quota.ceiling = quota.limit;
   if (window_faulty_) {
     return false;  // Noted already.
   }

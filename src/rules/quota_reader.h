@@ -7,26 +7,28 @@
 
 #include "core/calendar.h"
 #include "core/quota.h"
+#include "core/reserves.h"
 #include "rules/compiled_rule.h"
 #include "rules/fields.h"
 #include "rules/findings.h"
 
 namespace sluice::rules {
 
-// The calendars of a rule set: rules that cut time alike share one.
-class CalendarShelf {
+// What the quotas of a rule set point to. Calendars that cut time alike are kept once.
+class QuotaShelf {
  public:
   const core::Calendar* Keep(std::unique_ptr<const core::Calendar> calendar);
+  const core::Reserves* Keep(core::Reserves reserves);
 
  private:
   std::vector<std::unique_ptr<const core::Calendar>> calendars_;
+  std::vector<std::unique_ptr<const core::Reserves>> reserves_;
 };
 
 // Reads the numbers of one rule, and then those of its plans and overrides against them.
 class QuotaReader {
  public:
-  QuotaReader(CalendarShelf& calendars, Reporter& report)
-      : calendars_(calendars), report_(report) {}
+  QuotaReader(QuotaShelf& shelf, Reporter& report) : shelf_(shelf), report_(report) {}
 
   // The rule's own quota: algorithm, limit, rate, burst, window, unit, time_zone, anchor,
   // segments, strict, shape, hold_ttl, reserve. nullopt after a problem that leaves no quota to
@@ -36,8 +38,6 @@ class QuotaReader {
   // What `fields` (a plan or an override) makes of the rule read last.
   // A burst that is stated nowhere follows the rate. `what`: "plan", "override".
   std::optional<Numbers> ReadChange(const Fields& fields, std::string_view what);
-
-  [[nodiscard]] const std::vector<Reserve>& reserves() const { return reserves_; }
 
  private:
   struct Stated {
@@ -50,14 +50,13 @@ class QuotaReader {
   void RejectForeign(const Fields& rule, core::Algorithm algorithm);
   void ReadWindow(const Fields& rule, core::Quota& quota);
   void ReadCalendar(const Fields& rule, core::CalendarUnit unit, core::Quota& quota);
-  void ReadReserves(const YamlNode& node);
+  void ReadReserves(const YamlNode& node, core::Quota& quota);
   // Puts `stated` over `quota`, whose burst is `stated_burst_` where that is set.
   bool Apply(const Fields& fields, const Stated& stated, core::Quota& quota);
 
-  CalendarShelf& calendars_;
+  QuotaShelf& shelf_;
   Reporter& report_;
   std::optional<Units> stated_burst_;
-  std::vector<Reserve> reserves_;
   std::optional<core::Quota> base_;  // The rule read last, as far as it could be read.
   bool window_faulty_ = false;       // The length of base_ is wrong, and that has been noted.
 };

@@ -37,8 +37,8 @@ struct KeyAttribute {
 // overrides stay inside the RuleSet. Immutable.
 struct Rule {
   std::string id;
-  std::string formerly;  // "" if none.
-  std::string source;    // Where it came from: a file's path, "api", "etcd".
+  std::vector<std::string> formerly;  // Ids that it had, the latest first.
+  std::string source;                 // Where it came from: a file's path, "api", "etcd".
   Place place;
   std::uint32_t number = 0;  // Declaration order, from 0, over all sources.
   Mode mode = Mode::kEnforce;

@@ -136,14 +136,9 @@ core::Quota QuotaUnder(const Rule& rule, const CompiledRule& compiled, const Cho
   if (chosen.numbers != nullptr) {
     chosen.numbers->ApplyTo(quota);
   }
-  if (!compiled.reserves.empty() && !quota.unlimited) {
-    // Each share is rounded down to whole slots. limit * 100 stays below 2^63.
-    const BoundAttribute* priority = request.Get(compiled.priority);
-    quota.ceiling = quota.limit;
-    for (const Reserve& reserve : compiled.reserves) {
-      if (priority == nullptr || priority->value() != reserve.priority) {
-        quota.ceiling -= quota.limit * reserve.percent / 100;
-      }
+  if (quota.reserves != nullptr) {
+    if (const BoundAttribute* priority = request.Get(compiled.priority)) {
+      quota.priority = quota.reserves->TagOf(priority->value());
     }
   }
   return quota;

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 3> kOnStoreError{"allow", "deny", "local"
 
 class RuleReader {
  public:
-  RuleReader(const YamlNode& node, AttributeTable& attributes, CalendarShelf& calendars,
+  RuleReader(const YamlNode& node, AttributeTable& attributes, QuotaShelf& calendars,
              Reporter& report)
       : fields_(node), attributes_(attributes), report_(report), quotas_(calendars, report) {}
 
@@ -61,8 +61,7 @@ class RuleReader {
       draft_.rule.quota = *quota;
     }
     ReadSync();
-    draft_.compiled.reserves = quotas_.reserves();
-    if (!draft_.compiled.reserves.empty()) {
+    if (draft_.rule.quota.reserves != nullptr) {
       draft_.compiled.priority = attributes_.Intern("priority");
     }
     ReadCost();
@@ -83,8 +82,7 @@ class RuleReader {
       report_.Fail(fields_.map(), "id is missing: write a name for the rule");
     }
     if (const YamlNode* formerly = fields_.Get("formerly"); formerly != nullptr) {
-      draft_.rule.formerly = ReadId(*formerly, "formerly", report_).value_or("");
-      draft_.formerly_place = report_.PlaceOf(*formerly);
+      ReadFormerly(*formerly);
     }
     if (const YamlNode* replaces = fields_.Get("replaces"); replaces != nullptr) {
       if (!replaces->is_list()) {
@@ -96,6 +94,28 @@ class RuleReader {
           draft_.replaces.emplace_back(std::move(*id), report_.PlaceOf(*item));
         }
       }
+    }
+  }
+
+  // One id, or a list of them.
+  void ReadFormerly(const YamlNode& node) {
+    if (node.is_list() && (node.items.empty() || node.items.size() > core::kMaxFormerIds)) {
+      report_.Fail(node, "formerly must be an id that the rule had, or a list of 1 to " +
+                             std::to_string(core::kMaxFormerIds) + " of them, the latest first");
+      return;
+    }
+    const auto read = [this](const YamlNode& item) {
+      if (auto id = ReadId(item, "formerly", report_); id.has_value()) {
+        draft_.rule.formerly.push_back(*std::move(id));
+        draft_.formerly_places.push_back(report_.PlaceOf(item));
+      }
+    };
+    if (node.is_list()) {
+      for (const YamlNode* item : node.items) {
+        read(*item);
+      }
+    } else {
+      read(node);
     }
   }
 
@@ -325,7 +345,7 @@ class RuleReader {
 
 }  // namespace
 
-RuleDraft ReadRule(const YamlNode& node, AttributeTable& attributes, CalendarShelf& calendars,
+RuleDraft ReadRule(const YamlNode& node, AttributeTable& attributes, QuotaShelf& calendars,
                    Reporter& report) {
   return RuleReader(node, attributes, calendars, report).Read();
 }

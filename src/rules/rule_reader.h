@@ -22,12 +22,12 @@ struct RuleDraft {
   Rule rule;
   CompiledRule compiled;
   std::vector<std::pair<std::string, Place>> replaces;
-  Place formerly_place;
+  std::vector<Place> formerly_places;  // Of each id in rule.formerly.
 };
 
 // Reads one rule and notes every problem in it. What is wrong is left out of the draft, whose
 // id is "" where there is none that could be used.
 [[nodiscard]] RuleDraft ReadRule(const YamlNode& node, AttributeTable& attributes,
-                                 CalendarShelf& calendars, Reporter& report);
+                                 QuotaShelf& calendars, Reporter& report);
 
 }  // namespace sluice::rules

@@ -155,14 +155,17 @@ class RuleSetBuilder {
           draft.compiled.replaces.push_back(found->second);
         }
       }
-      if (const std::string& old = draft.rule.formerly; !old.empty()) {
+      for (std::size_t i = 0; i < draft.rule.formerly.size(); ++i) {
+        const std::string& old = draft.rule.formerly[i];
+        const Place& place = draft.formerly_places[i];
         if (index_->by_id.contains(old)) {
-          Fail(draft.formerly_place,
-               "formerly: " + old +
-                   (old == draft.rule.id ? " is this very rule: leave formerly out"
-                                         : " is an active rule, which keeps its own state"));
-        } else if (!heirs.try_emplace(old, number).second) {
-          Fail(draft.formerly_place, "formerly: " + old + " is claimed by another rule already");
+          Fail(place, "formerly: " + old +
+                          (old == draft.rule.id ? " is this very rule: leave it out"
+                                                : " is an active rule, which keeps its own state"));
+        } else if (const auto [heir, first] = heirs.try_emplace(old, number); !first) {
+          Fail(place, "formerly: " + old +
+                          (heir->second == number ? " is named twice"
+                                                  : " is claimed by another rule already"));
         }
       }
     }
@@ -219,8 +222,8 @@ class RuleSetBuilder {
   void WarnOfFreshStarts() {
     for (const Rule& rule : index_->rules) {
       const Rule* before = running_->Find(rule.id);
-      if (before == nullptr && !rule.formerly.empty()) {
-        before = running_->Find(rule.formerly);
+      for (const std::string& old : rule.formerly) {
+        before = before == nullptr ? running_->Find(old) : before;
       }
       if (before == nullptr) {
         continue;

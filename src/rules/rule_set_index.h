@@ -14,7 +14,7 @@ namespace sluice::rules {
 // The inside of a RuleSet: only its own sources include this.
 struct RuleSet::Index {
   AttributeTable attributes;
-  CalendarShelf calendars;
+  QuotaShelf calendars;
   std::vector<Rule> rules;  // By number.
   std::vector<CompiledRule> compiled;
   TextMap<std::uint32_t> by_id;
@@ -38,7 +38,7 @@ struct ChosenNumbers {
 [[nodiscard]] ChosenNumbers ChooseNumbers(const CompiledRule& rule, const BoundRequest& request,
                                           std::string& scratch);
 
-// The quota in force, with the ceiling that the request's priority has.
+// The quota in force, with the request's priority where the rule has reserves.
 [[nodiscard]] core::Quota QuotaUnder(const Rule& rule, const CompiledRule& compiled,
                                      const ChosenNumbers& chosen, const BoundRequest& request);
 

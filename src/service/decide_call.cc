@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "service/failure_policy.h"
+#include "service/take_back.h"
 #include "service/turn.h"
 
 // The decision path: no allocation once warm, no lock, no log. tests/unit/service/
@@ -41,10 +42,12 @@ Outcome OutcomeOf(const Decision& decision) {
 
 }  // namespace
 
-bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback) {
+bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback,
+                       store::KeyStore& store) {
   pin_ = &pin;
   metrics_ = &metrics;
   fallback_ = fallback;
+  store_ = &store;
   verdict.allowed = true;
   verdict.governing = -1;
   verdict.wait = Duration{};
@@ -128,6 +131,7 @@ void DecideCall::MakeVerdict() {
   if (!checks_.empty() && asked_.error == store::StoreError::kNone) {
     verdict.now = asked_.now;
   }
+  FallBack();
   std::size_t next = 0;  // Of answers_, which leave out the rules without a key.
   for (const rules::AppliedRule& applied : matches_.applied()) {
     if (applied.key_missing) {
@@ -178,7 +182,8 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied, std::size_t
       fallback_->Remember(checks_[i], made.decision);
     }
   } else {
-    const UnansweredCheck& unanswered = FallBack(i);
+    const UnansweredCheck& unanswered =
+        *std::ranges::find(room_.unanswered, &checks_[i], &UnansweredCheck::check);
     made.decision = unanswered.failed.decision;
     made.charged = unanswered.charged;
     made.hold = unanswered.hold;
@@ -190,29 +195,41 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied, std::size_t
   return made;
 }
 
-const UnansweredCheck& DecideCall::FallBack(std::size_t i) {
-  if (room_.unanswered.empty()) {
-    bool charge = !asked_.peek;
-    std::size_t next = 0;
-    for (const rules::AppliedRule& applied : matches_.applied()) {
-      if (applied.key_missing) {
-        continue;
-      }
-      if (!IsAnswered(next)) {
-        room_.unanswered.push_back(
-            {.check = &checks_[next],
-             .policy = applied.rule->on_store_error,
-             .failed = DecideWithoutStore(applied.rule->on_store_error, applied.quota)});
-      } else {
-        charge &= answers_[next].decision.allowed || applied.shadow;
-      }
-      ++next;
+void DecideCall::FallBack() {
+  if (asked_.error == store::StoreError::kNone &&
+      std::ranges::all_of(answers_, [](const store::CheckAnswer& answer) {
+        return answer.error == store::StoreError::kNone;
+      })) [[likely]] {
+    return;
+  }
+  bool charge = !asked_.peek;
+  std::size_t next = 0;
+  for (const rules::AppliedRule& applied : matches_.applied()) {
+    if (applied.key_missing) {
+      continue;
     }
-    if (fallback_ != nullptr) {
-      fallback_->Decide(room_, charge);
+    if (!IsAnswered(next)) {
+      room_.unanswered.push_back(
+          {.check = &checks_[next],
+           .policy = applied.rule->on_store_error,
+           .failed = DecideWithoutStore(applied.rule->on_store_error, applied.quota)});
+    } else {
+      charge &= answers_[next].decision.allowed || applied.shadow;
+    }
+    ++next;
+  }
+  if (fallback_ != nullptr) {
+    fallback_->Decide(room_, charge);
+  }
+  if (std::ranges::none_of(room_.unanswered, Denies)) {
+    return;
+  }
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    if (IsAnswered(i) && answers_[i].charged) {
+      TakeBack(*store_, (**pin_).rules, checks_[i], answers_[i]);
+      store::Uncharge(checks_[i], answers_[i]);
     }
   }
-  return *std::ranges::find(room_.unanswered, &checks_[i], &UnansweredCheck::check);
 }
 
 void DecideCall::CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept {

@@ -62,7 +62,8 @@ class DecideCall {
   };
 
   // Finds out what to ask. False if there is nothing to ask the store: then Finish() at once.
-  [[nodiscard]] bool Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback);
+  [[nodiscard]] bool Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback,
+                           store::KeyStore& store);
   // Makes the verdict of what the store said, counts it, hands it over.
   void Finish() noexcept;
 
@@ -73,15 +74,16 @@ class DecideCall {
     return asked_.error == store::StoreError::kNone &&
            answers_[i].error == store::StoreError::kNone;
   }
-  // Decides, once, all checks that the store did not answer. Check `i` is one of them, and what was
-  // decided for it is returned.
-  [[nodiscard]] const UnansweredCheck& FallBack(std::size_t i);
+  // Decides all checks that the store did not answer. Where one of them denies, what the store
+  // charged for the others is taken back.
+  void FallBack();
   void CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept;
 
   Asked asked_;
   SnapshotPin* pin_ = nullptr;  // Held while the call is under way.
   ServiceMetrics* metrics_ = nullptr;
   Fallback* fallback_ = nullptr;
+  store::KeyStore* store_ = nullptr;
   std::uint64_t turn_ = 0;  // Which Decide() of this thread sent it: see turn.h.
   std::chrono::steady_clock::time_point started_;
   // Room, reused.

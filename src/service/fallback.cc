@@ -38,10 +38,6 @@ bool IsLocal(const UnansweredCheck& unanswered) {
   return unanswered.policy == rules::OnStoreError::kLocal;
 }
 
-bool Denies(const UnansweredCheck& unanswered) {
-  return !unanswered.check->shadow && !unanswered.failed.decision.allowed;
-}
-
 }  // namespace
 
 core::Quota Fallback::ShareOf(const core::Quota& quota) const {
@@ -49,7 +45,6 @@ core::Quota Fallback::ShareOf(const core::Quota& quota) const {
   core::Quota share = quota;
   share.limit = PartOf(quota.limit, nodes);
   share.rate = PartOf(quota.rate, nodes);
-  share.ceiling = PartOf(quota.ceiling, nodes);
   return share;
 }
 

@@ -24,6 +24,11 @@ struct UnansweredCheck {
   store::StoreId store_id = 0;  // Of the hold.
 };
 
+// Whether it denies the request.
+[[nodiscard]] inline bool Denies(const UnansweredCheck& unanswered) {
+  return !unanswered.check->shadow && !unanswered.failed.decision.allowed;
+}
+
 // The room that answering takes, reused from request to request.
 struct FallbackRoom {
   std::vector<UnansweredCheck> unanswered;

@@ -23,8 +23,8 @@ std::unordered_map<std::string, std::string> Renames(
   std::unordered_map<std::string, std::string> now_by_old;
   std::unordered_map<std::string, std::string> after;
   for (const rules::Rule& rule : rules.rules()) {
-    if (!rule.formerly.empty()) {
-      now_by_old.emplace(rule.formerly, rule.id);
+    for (const std::string& old : rule.formerly) {
+      now_by_old.emplace(old, rule.id);
     }
   }
   for (const auto& [old, id] : before) {
@@ -76,7 +76,7 @@ void LimiterService::Decide(std::span<DecideCall* const> batch) {
   for (DecideCall* const call : batch) {
     call->turn_ = turn.number();
     call->started_ = turn.started();
-    if (!call->Begin(published_.Pin(), metrics_, fallback_)) {
+    if (!call->Begin(published_.Pin(), metrics_, fallback_, store_)) {
       call->Finish();
       continue;
     }
@@ -119,7 +119,8 @@ bool LimiterService::Prepare(HolderCall& call) {
   if (known) {
     // The hold is in the store under the old id until the key is touched under the new one.
     call.key.rule = rule->id;
-    call.key.formerly = rule->id == call.rule ? std::string_view(rule->formerly) : call.rule;
+    call.former_ids_ = FormerIdsOf(*rule, call.rule);
+    call.key.formerly = call.former_ids_;
     call.quota = rule->quota;
   } else {
     // The rule is gone, or is of another kind by now. Its holds go on until they expire, and
@@ -128,7 +129,6 @@ bool LimiterService::Prepare(HolderCall& call) {
     call.key.formerly = {};
     call.quota = core::Quota{.algorithm = core::Algorithm::kConcurrency,
                              .limit = kMaxUnits,
-                             .ceiling = kMaxUnits,
                              .window = std::chrono::milliseconds(1)};
   }
   call.kept_ = std::move(snapshot);

@@ -64,6 +64,7 @@ class HolderCall : private store::HoldCall {
   void OnAnswered() noexcept final;
 
   std::shared_ptr<const void> kept_;  // What the key's names point into.
+  std::vector<std::string> former_ids_;
 };
 
 }  // namespace sluice::service

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "service/limiter_service.h"
 
@@ -22,6 +25,8 @@ class SettleCall::Part final : public store::SettleCall {
     }
     CloseOne(*whole_);
   }
+
+  std::vector<std::string> former_ids;  // What the key's point into.
 
   static void CloseOne(service::SettleCall& whole) {
     if (--whole.open_ == 0) {
@@ -73,11 +78,9 @@ void LimiterService::SettleAll(SettleCall& call, bool refund) {
     }
     auto part = std::make_unique<SettleCall::Part>(call, charge, fallback_);
     store::SettleCall& asked = *part;
+    part->former_ids = FormerIdsOf(*rule, charge.rule);
+    asked.key = {.rule = rule->id, .formerly = part->former_ids, .parts = charge.parts};
     call.parts_.push_back(std::move(part));
-    asked.key = {
-        .rule = rule->id,
-        .formerly = rule->id == charge.rule ? std::string_view(rule->formerly) : charge.rule,
-        .parts = charge.parts};
     asked.quota = rule->quota;
     asked.quota.unlimited = false;
     asked.quota.limit = charge.limit;

@@ -1,5 +1,6 @@
 #include "service/snapshot.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -73,6 +74,14 @@ const rules::Rule* FindRule(const Snapshot& snapshot, std::string_view id) {
   }
   const auto renamed = snapshot.renamed.find(std::string(id));
   return renamed == snapshot.renamed.end() ? nullptr : snapshot.rules->Find(renamed->second);
+}
+
+std::vector<std::string> FormerIdsOf(const rules::Rule& rule, std::string_view named) {
+  std::vector<std::string> ids = rule.formerly;
+  if (named != rule.id && std::ranges::find(ids, named) == ids.end()) {
+    ids.insert(ids.begin(), std::string(named));
+  }
+  return ids;
 }
 
 std::string NoSuchRule(std::string_view id) {

@@ -30,6 +30,9 @@ struct Snapshot {
 // The rule that callers know as `id`: by the name it has now, or had before a rename. nullptr if
 // there is none.
 [[nodiscard]] const rules::Rule* FindRule(const Snapshot& snapshot, std::string_view id);
+// Under which former ids the state of `rule` may lie for a caller that knows it as `named`, the
+// latest first. Allocates: not for decisions.
+[[nodiscard]] std::vector<std::string> FormerIdsOf(const rules::Rule& rule, std::string_view named);
 // What is said to who asks for one that is not there.
 [[nodiscard]] std::string NoSuchRule(std::string_view id);
 

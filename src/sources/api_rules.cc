@@ -1,11 +1,16 @@
 #include "sources/api_rules.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/fault.h"
 #include "rules/yaml_tree.h"
@@ -20,10 +25,38 @@ namespace fs = std::filesystem;
 constexpr std::string_view kEnding = ".json";
 constexpr std::size_t kMaxIdBytes = 64;
 
-// JSON allows tabs between its tokens where YAML does not. In strings they are escaped.
-std::string WithoutTabs(std::string_view body) {
-  std::string text(body);
-  std::replace(text.begin(), text.end(), '\t', ' ');
+constexpr std::size_t kEscapeBytes = 6;
+
+// The unit of UTF-16 that `text` begins with, as JSON writes it (\ud83d); none.
+std::optional<std::uint32_t> EscapedUnit(std::string_view text) {
+  std::uint32_t unit = 0;
+  if (text.size() < kEscapeBytes || !text.starts_with("\\u")) {
+    return std::nullopt;
+  }
+  const char* const end = text.data() + kEscapeBytes;
+  const auto [stop, error] = std::from_chars(text.data() + 2, end, unit, 16);
+  return error == std::errc() && stop == end ? std::optional(unit) : std::nullopt;
+}
+
+// The JSON text as YAML reads it. Two things differ: JSON allows tabs between its tokens, and it
+// escapes a character above U+FFFF as two units, where YAML has \U0001f600.
+std::string AsYaml(std::string_view body) {
+  std::string text;
+  text.reserve(body.size());
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    if (body[i] != '\\') {
+      text += body[i] == '\t' ? ' ' : body[i];
+      continue;
+    }
+    const auto high = EscapedUnit(body.substr(i));
+    const auto low = high ? EscapedUnit(body.substr(i + kEscapeBytes)) : std::nullopt;
+    if (high && low && *high >= 0xd800 && *high < 0xdc00 && *low >= 0xdc00 && *low < 0xe000) {
+      text += fmt::format("\\U{:08x}", 0x10000 + ((*high - 0xd800) << 10U) + (*low - 0xdc00));
+      i += 2 * kEscapeBytes - 1;
+    } else {
+      text.append(body.substr(i++, 2));  // The escaped character may be a backslash itself.
+    }
+  }
   return text;
 }
 
@@ -38,7 +71,7 @@ bool IsRuleId(std::string_view id) {
 
 std::string RuleDocument(std::string_view id, std::string_view body, rules::Findings& findings) {
   rules::Reporter report("", findings);
-  const std::string text = WithoutTabs(body);
+  const std::string text = AsYaml(body);
   const std::size_t brace = text.find_first_not_of(" \r\n");
   if (brace == std::string::npos || text[brace] != '{') {
     report.Fail(1, 1, "a rule is a JSON object, as in {\"key_pattern\": \"user:{user_id}\", ...}");

@@ -4,13 +4,18 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "store/check_steps.h"
+#include "store/former_keys.h"
 #include "store/list_kind.h"
 #include "store/packed_key.h"
 #include "store/request.h"
+#include "store/use_slot.h"
 
 namespace sluice::store {
 
@@ -31,6 +36,12 @@ BanState BanIn(const Slot& slot) {
   return std::bit_cast<BanState>(std::bit_cast<ListState>(slot.state).core);
 }
 
+// Of a locked slot.
+bool IsLasting(const Slot& slot, const Turn& turn) {
+  return slot.kind == kBanKind && slot.expiry.load(std::memory_order_relaxed) != 0 &&
+         BanIn(slot).until_ns > turn.now.line.time_since_epoch().count();
+}
+
 // Two of a key's fingerprints that no key has: from one that goes by rule and parts alone.
 struct BanKeys {
   Fingerprint ban;
@@ -45,35 +56,22 @@ BanKeys KeysOf(const TableCore& core, std::string_view rule, const core::KeyView
           .denials = {.high = plain.high, .low = plain.low ^ kDenials}};
 }
 
-// Runs `use` on the key's slot under its lock, if it has one.
-template <class Use>
-void UseSlot(const TableCore& core, const Turn& turn, const Fingerprint& key, Use use) {
-  for (int i = 0; i < kTries; ++i) {
-    Slot* slot = core.slots.Find(key);
-    if (slot == nullptr) {
-      return;
-    }
-    Lock(*slot, turn.owner());
-    const bool ours = FingerprintOf(*slot) == key;
-    if (ours) {
-      use(*slot);
-    }
-    Unlock(*slot);
-    if (ours) {
-      return;
-    }
-  }
-}
-
-TableInstant UntilOf(const TableCore& core, const Turn& turn, const Fingerprint& ban) {
-  TableInstant until{};
+// The ban that lasts under that fingerprint; nullopt if none does.
+std::optional<BanState> LastingBan(const TableCore& core, const Turn& turn,
+                                   const Fingerprint& ban) {
+  std::optional<BanState> found;
   UseSlot(core, turn, ban, [&](Slot& slot) {
-    if (slot.kind == kBanKind && slot.expiry.load(std::memory_order_relaxed) != 0) {
-      until = TableInstant(Duration(BanIn(slot).until_ns));
+    if (IsLasting(slot, turn)) {
+      found = BanIn(slot);
       Warm(slot);  // A key that comes again must not be forgotten.
     }
   });
-  return until > turn.now.line ? until : TableInstant{};
+  return found;
+}
+
+TableInstant UntilOf(const TableCore& core, const Turn& turn, const Fingerprint& ban) {
+  const auto lasting = LastingBan(core, turn, ban);
+  return lasting ? TableInstant(Duration(lasting->until_ns)) : TableInstant{};
 }
 
 // Its text in blocks that are nobody's yet; none if there is no room for all of it.
@@ -88,8 +86,7 @@ ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text
     Block& block = core.blocks.at(ref);
     block.Start(owner, BlockKind::kText);
     block.set_prev(list.tail);
-    const std::string_view part = text.substr(at, kTextBytesPerBlock);
-    std::ranges::copy(part, block.text().begin());
+    block.set_text(text.substr(at, kTextBytesPerBlock));
     if (list.tail != 0) {
       core.blocks.at(list.tail).set_next(ref);
     } else {
@@ -100,15 +97,22 @@ ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text
   return list;
 }
 
-std::string TextIn(const TableCore& core, const Slot& slot) {
-  const std::uint64_t size = BanIn(slot).text_bytes;
-  std::string text;
-  for (BlockRef ref = std::bit_cast<ListState>(slot.state).head; ref != 0 && text.size() < size;
+// Copies the text of a locked slot's ban: how many bytes. Allocates nothing.
+std::size_t CopyText(const TableCore& core, const Slot& slot, std::span<char, kPackedBytes> into) {
+  const std::size_t size = std::min<std::uint64_t>(BanIn(slot).text_bytes, into.size());
+  std::size_t copied = 0;
+  for (BlockRef ref = std::bit_cast<ListState>(slot.state).head; ref != 0 && copied < size;
        ref = core.blocks.at(ref).next()) {
-    const auto& bytes = core.blocks.at(ref).text();
-    text.append(bytes.data(), std::min<std::uint64_t>(bytes.size(), size - text.size()));
+    const BlockText bytes = core.blocks.at(ref).text();
+    const std::size_t part = std::min(bytes.size(), size - copied);
+    std::copy_n(bytes.begin(), part, into.begin() + static_cast<std::ptrdiff_t>(copied));
+    copied += part;
   }
-  return text;
+  return copied;
+}
+
+Quota DenialQuota(const core::Ban& ban) {
+  return {.algorithm = Algorithm::kSlidingWindowLog, .limit = ban.after, .window = ban.within};
 }
 
 // One question of the denials' log, on its way through the same steps as any.
@@ -116,8 +120,7 @@ class DenialCall final : public CheckCall {
  public:
   DenialCall(const core::KeyView& key, const core::Ban& ban) {
     check_.key = {.rule = key.rule, .formerly = {}, .parts = key.parts};
-    check_.quota = {
-        .algorithm = Algorithm::kSlidingWindowLog, .limit = ban.after, .window = ban.within};
+    check_.quota = DenialQuota(ban);
     checks = {&check_, 1};
     answers = {&answer_, 1};
   }
@@ -136,15 +139,30 @@ class DenialCall final : public CheckCall {
   CheckAnswer answer_;
 };
 
-// Writes a ban into a locked slot of its own.
+SlotArray::Newcomer NewcomerAs(TableCore& core, const Turn& turn, const core::KeyView& key,
+                               const Fingerprint& fingerprint, std::uint8_t kind) {
+  return {.key = fingerprint,
+          .rule = core.rules.NumberOf(key.rule),
+          .kind = kind,
+          .now = turn.now.line,
+          .owner = turn.owner(),
+          .may_evict = core.when_full == WhenFull::kEvict};
+}
+
+// Writes a ban into a locked slot of its own, which may have one already. The old one stays until
+// the new one is written whole, in the journal too: a process killed in between lifts no ban.
 void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView& key,
-              const BanState& ban) {
-  std::array<char, kPackedBytes> text;  // NOLINT: PackKey writes what is read of it.
-  const std::string_view packed(text.data(), PackKey(key, text));
-  ListState list = TextBlocks(core, core.slots.IndexOf(slot), packed);
-  BanState state = ban;
-  state.text_bytes = list.head == 0 ? 0 : packed.size();
-  list.core = std::bit_cast<decltype(list.core)>(state);
+              BanState ban) {
+  ListState list = std::bit_cast<ListState>(slot.state);
+  if (list.head != 0) {  // The text of the same key.
+    ban.text_bytes = BanIn(slot).text_bytes;
+  } else {
+    std::array<char, kPackedBytes> text;  // NOLINT: PackKey writes what is read of it.
+    const std::string_view packed(text.data(), PackKey(key, text));
+    list = TextBlocks(core, core.slots.IndexOf(slot), packed);
+    ban.text_bytes = list.head == 0 ? 0 : packed.size();
+  }
+  list.core = std::bit_cast<decltype(list.core)>(ban);
   Journal journal(core.base, core.journal[turn.thread]);
   journal.Save(&slot.rule, kSlotImageBytes);
   journal.Publish();
@@ -154,24 +172,48 @@ void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView
   journal.Retire();
 }
 
+// Puts a ban beside the key, or makes the one that it has as long and as old. False: no room.
+bool PutBan(TableCore& core, const Turn& turn, const core::KeyView& key, BanState ban) {
+  const Fingerprint fingerprint = KeysOf(core, key.rule, key).ban;
+  for (int i = 0; i < kTries; ++i) {
+    Slot* slot = core.slots.Insert(NewcomerAs(core, turn, key, fingerprint, kBanKind));
+    if (slot == nullptr) {
+      return false;
+    }
+    const bool ours = FingerprintOf(*slot) == fingerprint;
+    if (ours) {
+      if (IsLasting(*slot, turn)) {
+        ban.until_ns = std::max(ban.until_ns, BanIn(*slot).until_ns);
+        ban.since_ns = std::min(ban.since_ns, BanIn(*slot).since_ns);
+      }
+      WriteBan(core, turn, *slot, key, ban);
+    }
+    Unlock(*slot);
+    if (ours) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 TableInstant BannedUntil(TableCore& core, const Turn& turn, const core::KeyView& key) {
   TableInstant until = UntilOf(core, turn, KeysOf(core, key.rule, key).ban);
-  if (!key.formerly.empty()) {
-    until = std::max(until, UntilOf(core, turn, KeysOf(core, key.formerly, key).ban));
+  for (const std::string& id : key.formerly) {  // Where there was no room to move it.
+    until = std::max(until, UntilOf(core, turn, KeysOf(core, id, key).ban));
   }
   return until;
 }
 
-Decision BannedDecision(const Check& check, TableInstant until, TableInstant now) {
+Decision BannedDecision(const Check& check, Duration left, const Decision& by_limit) {
   return {.allowed = false,
           .reason = Reason::kBanned,
           .shadow = check.shadow,
           .limit = check.quota.unlimited ? kUnlimited : check.quota.limit,
           .remaining = 0,
-          .retry_after = until - now,
-          .reset_after = until - now};
+          .retry_after = core::WaitOfBanned(left, by_limit.retry_after),
+          .reset_after = std::max(left, by_limit.reset_after)};
 }
 
 bool CountDenial(TableCore& core, const Turn& turn, const core::KeyView& key,
@@ -186,59 +228,49 @@ bool CountDenial(TableCore& core, const Turn& turn, const core::KeyView& key,
 }
 
 bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, TableInstant until) {
-  const BanKeys keys = KeysOf(core, key.rule, key);
-  const SlotArray::Newcomer newcomer{.key = keys.ban,
-                                     .rule = core.rules.NumberOf(key.rule),
-                                     .kind = kBanKind,
-                                     .now = turn.now.line,
-                                     .owner = turn.owner(),
-                                     .may_evict = core.when_full == WhenFull::kEvict};
-  bool imposed = false;
-  for (int i = 0; i < kTries && !imposed; ++i) {
-    Slot* slot = core.slots.Insert(newcomer);
-    if (slot == nullptr) {
-      return false;
-    }
-    if (FingerprintOf(*slot) == keys.ban) {
-      const bool lasts = slot->expiry.load(std::memory_order_relaxed) != 0 &&
-                         BanIn(*slot).until_ns > turn.now.line.time_since_epoch().count();
-      BanState ban{.until_ns = until.time_since_epoch().count(),
-                   .since_ns = turn.now.line.time_since_epoch().count()};
-      if (lasts) {
-        ban.until_ns = std::max(ban.until_ns, BanIn(*slot).until_ns);
-        ban.since_ns = BanIn(*slot).since_ns;
-      }
-      core.slots.Clear(*slot);
-      WriteBan(core, turn, *slot, key, ban);
-      imposed = true;
-    }
-    Unlock(*slot);
-  }
+  const bool imposed = PutBan(core, turn, key,
+                              {.until_ns = until.time_since_epoch().count(),
+                               .since_ns = turn.now.line.time_since_epoch().count()});
   if (imposed) {
     TableCounters::Add(core.counters.bans);
     // When the ban is over, denials are counted from none.
-    UseSlot(core, turn, keys.denials, [&core](Slot& slot) { core.slots.Clear(slot); });
+    UseSlot(core, turn, KeysOf(core, key.rule, key).denials,
+            [&core](Slot& slot) { core.slots.Clear(slot); });
   }
   return imposed;
 }
 
+void AdoptBan(TableCore& core, const Turn& turn, const core::KeyView& key, std::string_view former,
+              const core::Ban& ban) {
+  const BanKeys was = KeysOf(core, former, key);
+  // A ban says in its text whose it is: so it is written anew, and the old one goes afterwards.
+  if (const auto lasting = LastingBan(core, turn, was.ban);
+      lasting && PutBan(core, turn, key, *lasting)) {
+    UseSlot(core, turn, was.ban, [&core](Slot& slot) { core.slots.Clear(slot); });
+  }
+  MoveState(core, turn, was.denials,
+            NewcomerAs(core, turn, key, KeysOf(core, key.rule, key).denials,
+                       KindOf(Algorithm::kSlidingWindowLog)),
+            DenialQuota(ban));
+}
+
 bool LiftBan(TableCore& core, const Turn& turn, const core::KeyView& key) {
   bool lifted = false;
-  for (const std::string_view rule : {key.rule, key.formerly}) {
-    if (rule.empty()) {
-      continue;
-    }
+  const auto lift = [&](std::string_view rule) {
     const BanKeys keys = KeysOf(core, rule, key);
-    lifted = UntilOf(core, turn, keys.ban) != TableInstant{} || lifted;
+    lifted = LastingBan(core, turn, keys.ban).has_value() || lifted;
     for (const Fingerprint& each : {keys.ban, keys.denials}) {
       UseSlot(core, turn, each, [&core](Slot& slot) { core.slots.Clear(slot); });
     }
-  }
+  };
+  std::ranges::for_each(key.formerly, lift);
+  lift(key.rule);
   return lifted;
 }
 
 std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
   std::vector<BannedKey> bans;
+  std::array<char, kPackedBytes> text;  // NOLINT: CopyText writes what is read of it.
   for (std::uint64_t i = 0; i < core.slots.size(); ++i) {
     Slot& slot = core.slots.at(i);
     if (slot.expiry.load(std::memory_order_relaxed) == 0) {
@@ -247,7 +279,7 @@ std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
     Lock(slot, turn.owner());
     const bool is_ban = slot.kind == kBanKind && slot.expiry.load(std::memory_order_relaxed) != 0;
     const BanState state = is_ban ? BanIn(slot) : BanState{};
-    const std::string text = is_ban ? TextIn(core, slot) : "";
+    const std::size_t size = is_ban ? CopyText(core, slot, text) : 0;
     const std::uint16_t rule = slot.rule;
     Unlock(slot);
     const TableInstant until{Duration(state.until_ns)};
@@ -255,7 +287,7 @@ std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
       continue;
     }
     BannedKey ban;
-    if (auto key = UnpackKey(text)) {
+    if (auto key = UnpackKey(std::string_view(text.data(), size))) {
       ban.key = *std::move(key);
     } else {
       ban.key.rule = core.rules.IdOf(rule);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "sluice/decision.h"
@@ -22,8 +23,9 @@ namespace sluice::store {
 // one hash and one look.
 [[nodiscard]] TableInstant BannedUntil(TableCore& core, const Turn& turn, const core::KeyView& key);
 
-// What a banned key gets, whatever it asks.
-[[nodiscard]] Decision BannedDecision(const Check& check, TableInstant until, TableInstant now);
+// What a banned key gets, whatever it asks: it waits for the end of the ban, of which `left` is
+// left, and for the limit, which would say `by_limit` now.
+[[nodiscard]] Decision BannedDecision(const Check& check, Duration left, const Decision& by_limit);
 
 // Counts a denial of `key`; if it was the last one that it takes, the key is banned from now on.
 // True if so.
@@ -31,6 +33,10 @@ bool CountDenial(TableCore& core, const Turn& turn, const core::KeyView& key, co
 
 // Bans `key` until `until`, or until a later end that a ban has already. False: no room.
 bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, TableInstant until);
+// Moves what the key has under a former id of its rule: the ban that lasts, and the denials that
+// count towards one.
+void AdoptBan(TableCore& core, const Turn& turn, const core::KeyView& key, std::string_view former,
+              const core::Ban& ban);
 // Lifts its ban and forgets its denials. False if it was not banned.
 bool LiftBan(TableCore& core, const Turn& turn, const core::KeyView& key);
 

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <cstring>
+#include <string_view>
 
 #include "sluice/decision.h"
 
 #include "core/outcome.h"
+#include "core/reserves.h"
 
 namespace sluice::store {
 
@@ -27,8 +29,23 @@ enum class BlockKind : std::uint8_t {
 struct Hold {
   std::uint64_t id = 0;
   std::int64_t expiry_ns = 0;
-  Units units = 0;
+  std::uint64_t charge = 0;  // The units below, the priority that they were granted to above.
+
+  [[nodiscard]] static constexpr std::uint64_t ChargeOf(Units units, core::PriorityTag priority) {
+    return static_cast<std::uint64_t>(units) | (std::uint64_t{priority} << kUnitsBits);
+  }
+  [[nodiscard]] constexpr Units units() const {
+    return static_cast<Units>(charge & ((std::uint64_t{1} << kUnitsBits) - 1));
+  }
+  [[nodiscard]] constexpr core::PriorityTag priority() const {
+    return static_cast<core::PriorityTag>(charge >> kUnitsBits);
+  }
+
+ private:
+  static constexpr unsigned kUnitsBits = 50;
+  static_assert(kMaxUnits < Units{1} << kUnitsBits && kUnitsBits + core::kPriorityTagBits < 64);
 };
+static_assert(sizeof(Hold) == 24);
 
 inline constexpr std::uint32_t kEntriesPerBlock = 7;
 inline constexpr std::uint32_t kHoldsPerBlock = 4;
@@ -75,14 +92,36 @@ class Block {
     set_owner(slot, kind);
   }
 
-  [[nodiscard]] core::Entry& entry(std::uint32_t i) { return payload_.entries[i]; }
-  [[nodiscard]] const core::Entry& entry(std::uint32_t i) const { return payload_.entries[i]; }
-  [[nodiscard]] Hold& hold(std::uint32_t i) { return payload_.holds[i]; }
-  [[nodiscard]] const Hold& hold(std::uint32_t i) const { return payload_.holds[i]; }
-  [[nodiscard]] BlockText& text() { return payload_.text; }
-  [[nodiscard]] const BlockText& text() const { return payload_.text; }
+  // The payload is bytes, read and written as what the block's kind says.
+  [[nodiscard]] core::Entry entry(std::uint32_t i) const { return Get<core::Entry>(i); }
+  void set_entry(std::uint32_t i, const core::Entry& entry) { Put(i, entry); }
+  // Where it lies, for the journal.
+  [[nodiscard]] const std::byte* place_of_entry(std::uint32_t i) const {
+    return payload_.data() + i * sizeof(core::Entry);
+  }
+  [[nodiscard]] Hold hold(std::uint32_t i) const { return Get<Hold>(i); }
+  void set_hold(std::uint32_t i, const Hold& hold) { Put(i, hold); }
+  // In one store: a process that is killed meanwhile leaves the old expiry or the new one.
+  void set_hold_expiry(std::uint32_t i, std::int64_t expiry_ns) {
+    std::memcpy(payload_.data() + i * sizeof(Hold) + offsetof(Hold, expiry_ns), &expiry_ns,
+                sizeof(expiry_ns));
+  }
+  [[nodiscard]] BlockText text() const { return Get<BlockText>(0); }
+  // At most kTextBytesPerBlock; what is behind them says nothing.
+  void set_text(std::string_view text) { std::memcpy(payload_.data(), text.data(), text.size()); }
 
  private:
+  template <class Item>
+  [[nodiscard]] Item Get(std::uint32_t i) const {
+    Item item;
+    std::memcpy(&item, payload_.data() + i * sizeof(Item), sizeof(Item));
+    return item;
+  }
+  template <class Item>
+  void Put(std::uint32_t i, const Item& item) {
+    std::memcpy(payload_.data() + i * sizeof(Item), &item, sizeof(Item));
+  }
+
   static constexpr std::uint32_t kShift = 28;
   static constexpr std::uint32_t kLow = (1U << kShift) - 1;
 
@@ -90,13 +129,11 @@ class Block {
   std::uint32_t prev_ = 0;
   std::atomic<std::uint32_t> owner_{0};
   std::uint32_t expiry_ = 0;  // For kinds without a slot. 0: as long as its slot.
-  union {
-    std::array<core::Entry, kEntriesPerBlock> entries;
-    std::array<Hold, kHoldsPerBlock> holds;
-    BlockText text;
-  } payload_{};
+  alignas(8) std::array<std::byte, kTextBytesPerBlock> payload_{};
 };
 static_assert(sizeof(Block) == 128);
+static_assert(kEntriesPerBlock * sizeof(core::Entry) <= kTextBytesPerBlock);
+static_assert(kHoldsPerBlock * sizeof(Hold) <= kTextBytesPerBlock);
 inline constexpr std::size_t kBlockHeadBytes = 16;
 
 }  // namespace sluice::store

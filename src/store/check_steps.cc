@@ -34,8 +34,9 @@ Decision DecideFull(TableCore& core, const Turn& turn, const Check& check) {
     return StoreFull(check.quota);
   }
   const EntryView no_entries(core.blocks, ListState{}, EntryChange{});
-  Decision decision =
-      JudgeCheck(check.quota, RawState{}, no_entries, turn.now, check.cost).decision;
+  Decision decision = JudgeCheck(check.quota, RawState{}, no_entries, turn.now, check.cost,
+                                 check.quota.limit - core::CeilingOf(check.quota))
+                          .decision;
   if (decision.allowed) {
     TableCounters::Add(core.counters.full_allows);
     decision.degraded = true;

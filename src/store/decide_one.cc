@@ -21,7 +21,7 @@ namespace {
 using core::Algorithm;
 
 // Finds the key's slot, or makes it one if its check may be charged, and locks it. nullptr:
-// it has none; *full says whether it should have.
+// it has none, or, with *full set, there is no room or others took it each time.
 Slot* FindAndLock(TableCore& core, const Turn& turn, const CheckCall& call, const Fingerprint& key,
                   bool* full) {
   const auto wants_slot = [&call] { return !call.peek && WantsSlot(call.checks[0]); };
@@ -42,7 +42,7 @@ Slot* FindAndLock(TableCore& core, const Turn& turn, const CheckCall& call, cons
     }
     Unlock(*slot);
   }
-  *full = wants_slot();
+  *full = true;
   return nullptr;
 }
 
@@ -108,8 +108,9 @@ void Answer(CheckAnswer& answer, const Decision& decision, const Check& check) {
     return DecideFull(core, turn, check);
   }
   const EntryView no_entries(core.blocks, ListState{}, EntryChange{});
-  return call.peek ? JudgePeek(check.quota, RawState{}, no_entries, turn.now, check.cost)
-                   : JudgeCheck(check.quota, RawState{}, no_entries, turn.now, check.cost).decision;
+  return call.peek
+             ? JudgePeek(check.quota, RawState{}, no_entries, turn.now, check.cost, 0)
+             : JudgeCheck(check.quota, RawState{}, no_entries, turn.now, check.cost, 0).decision;
 }
 
 // Judges by one algorithm. Flat, with the algorithm's steps as part of it: so a bucket's

@@ -6,12 +6,11 @@
 
 namespace sluice::store {
 
-// The plain case, which is nearly every request: one check, on an algorithm without entries,
-// by a key that has no former name. What a decision costs is what it costs here.
+// The plain case, which is nearly every request: one check, on an algorithm without entries. What
+// a decision costs is what it costs here.
 [[nodiscard]] inline bool IsPlain(const CheckCall& call) {
-  return call.checks.size() == 1 && call.checks[0].key.formerly.empty() &&
-         call.checks[0].ban == nullptr && !call.checks[0].quota.unlimited &&
-         !HasList(KindOf(call.checks[0].quota.algorithm));
+  return call.checks.size() == 1 && call.checks[0].ban == nullptr &&
+         !call.checks[0].quota.unlimited && !HasList(KindOf(call.checks[0].quota.algorithm));
 }
 
 // Judges a request that IsPlain(). `key` is the fingerprint of its key.

@@ -11,9 +11,9 @@ namespace sluice::store {
 
 namespace {
 
-// How often room for a block is looked for, the least where nothing can go, and the most.
-constexpr int kFewLooks = 10;
-constexpr int kMostLooks = 64;
+// How often room for a block is looked for. Each look is bounded, and all of them are made under
+// the request's locks: so they are few.
+constexpr int kLooks = 8;
 
 BlockKind BlocksOfCheck(const Check& check) {
   return BlocksOf(KindOf(check.quota.algorithm));
@@ -31,12 +31,12 @@ EntryChange Joined(EntryChange first, const EntryChange& second) {
 
 // 0 if none is free and none can be made free.
 BlockRef TakeBlock(TableCore& core, const Turn& turn) {
+  using From = SlotArray::FromKeys;
   const bool may_evict = core.when_full == WhenFull::kEvict;
   BlockRef block = core.blocks.Take();
-  for (int i = 0; block == 0 && i < kMostLooks; ++i) {
-    if (!core.slots.FreeBlocks(turn.now.line, turn.owner(), may_evict) && i + 1 >= kFewLooks) {
-      break;
-    }
+  for (int i = 0; block == 0 && i < kLooks; ++i) {
+    const From from = !may_evict ? From::kNone : i + 1 < kLooks ? From::kCold : From::kAny;
+    (void)core.slots.FreeBlocks(turn.now.line, turn.owner(), from);
     block = core.blocks.Take();
   }
   return block;
@@ -53,34 +53,24 @@ bool WantsSlot(const Check& check) {
     return check.cost.units > 0;
   }
   const bool held = quota.algorithm == core::Algorithm::kConcurrency;
-  return check.cost.units > 0 && check.cost.units <= (held ? quota.ceiling : quota.limit);
+  return check.cost.units > 0 && check.cost.units <= (held ? core::CeilingOf(quota) : quota.limit);
 }
 
 void Draft::Load(TableCore& core, const Turn& turn, bool peek) {
-  if (check->quota.algorithm == core::Algorithm::kConcurrency) {
-    for (Slot* held : {slot, former}) {
-      if (held != nullptr && StateOf(*held) != RawState{}) {
-        HoldList(core.blocks, core.slots.IndexOf(*held), held->state).DropExpired(turn.now.line);
-      }
+  if (slot != nullptr) {
+    if (check->quota.algorithm == core::Algorithm::kConcurrency && StateOf(*slot) != RawState{}) {
+      HoldList(core.blocks, core.slots.IndexOf(*slot), slot->state).DropExpired(turn.now.line);
     }
-  }
-  const auto counts = [&](const Slot* at) {
-    return at != nullptr && Counts(check->quota, StateOf(*at), core.blocks, turn.now.line);
-  };
-  const bool has_own = counts(slot);
-  moved = !has_own && counts(former);
-  if (moved) {
-    if (slot != nullptr) {
-      core.slots.Clear(*slot);  // What it had is over; its blocks must not be lost.
-    }
-    base = StateOf(*former);
-  } else if (slot != nullptr) {
     base = StateOf(*slot);
-  }
-  if (has_own && !peek) {
-    Warm(*slot);
+    if (!peek && Counts(check->quota, base, core.blocks, turn.now.line)) {
+      Warm(*slot);
+    }
   }
   state = base;
+}
+
+Units Draft::KeptFree(const TableCore& core, const Check& asked) const {
+  return asked.quota.reserves == nullptr ? 0 : HoldList::KeptFree(core.blocks, base, asked.quota);
 }
 
 EntryView Draft::ViewOf(const TableCore& core, const RawState& of,
@@ -90,11 +80,13 @@ EntryView Draft::ViewOf(const TableCore& core, const RawState& of,
 }
 
 Decision Draft::Peek(const TableCore& core, const Turn& turn, const Check& asked) const {
-  return JudgePeek(asked.quota, base, ViewOf(core, base, {}), turn.now, asked.cost);
+  return JudgePeek(asked.quota, base, ViewOf(core, base, {}), turn.now, asked.cost,
+                   KeptFree(core, asked));
 }
 
 Step Draft::Judge(const TableCore& core, const Turn& turn, const Check& asked) const {
-  return JudgeCheck(asked.quota, state, ViewOf(core, state, change), turn.now, asked.cost);
+  return JudgeCheck(asked.quota, state, ViewOf(core, state, change), turn.now, asked.cost,
+                    KeptFree(core, asked));
 }
 
 bool Draft::TakeIn(TableCore& core, const Turn& turn, const Check& charged, const Step& step) {
@@ -148,9 +140,6 @@ void Draft::TakeBack(TableCore& core) {
 
 void Draft::Save(TableCore& core, Journal& journal) const {
   journal.Save(&slot->rule, kSlotImageBytes);
-  if (moved) {
-    journal.Save(&former->rule, kSlotImageBytes);
-  }
   const BlockKind kind = BlocksOfCheck(*check);
   if (kind == BlockKind::kEntries) {
     SaveBlocks(core.blocks, std::bit_cast<ListState>(base), change, journal);
@@ -161,9 +150,7 @@ void Draft::Save(TableCore& core, Journal& journal) const {
 }
 
 void Draft::Write(TableCore& core, const Turn& turn) {
-  if (moved) {
-    MoveFormer(core);
-  } else if (slot->heat.load(std::memory_order_relaxed) == kReservedHeat && base == RawState{}) {
+  if (slot->heat.load(std::memory_order_relaxed) == kReservedHeat && base == RawState{}) {
     slot->heat.store(1, std::memory_order_relaxed);
   }
   const TableInstant expiry = ExpiryOf(check->quota, state, ViewOf(core, base, change));
@@ -176,23 +163,10 @@ void Draft::Write(TableCore& core, const Turn& turn) {
   slot->expiry.store(ExpirySecond(expiry, turn.now.line), std::memory_order_relaxed);
 }
 
-// The old id's state becomes the new one's: its blocks change their owner.
-void Draft::MoveFormer(TableCore& core) {
-  const BlockKind kind = BlocksOfCheck(*check);
-  if (kind != BlockKind::kFree) {
-    const std::uint32_t owner = core.slots.IndexOf(*slot);
-    for (BlockRef ref = std::bit_cast<ListState>(base).head; ref != 0;) {
-      core.blocks.at(ref).set_owner(owner, kind);
-      ref = core.blocks.at(ref).next();
-    }
-  }
-  former->expiry.store(0, std::memory_order_relaxed);
-  former->state = {};
-}
-
 HoldId Draft::AddHold(TableCore& core, const Turn& turn, const Check& granted) {
   HoldList list(core.blocks, core.slots.IndexOf(*slot), slot->state);
-  return list.Add(granted.cost.units, turn.now.line + granted.quota.window, NextNonce(), spare);
+  return list.Add({.units = granted.cost.units, .priority = granted.quota.priority},
+                  turn.now.line + granted.quota.window, NextNonce(), spare);
 }
 
 void Draft::GiveBlocks(TableCore& core) {

@@ -10,17 +10,13 @@
 namespace sluice::store {
 
 // One key of a request: where it lies, what it holds, and what it would hold if the request
-// were charged. Everything here but WantsSlot() is done under the locks of `slot` and `former`.
+// were charged. Everything here but WantsSlot() is done under the lock of `slot`.
 struct Draft {
   Fingerprint key;
-  Fingerprint former_key;
   const Check* check = nullptr;  // The first check on this key; once charged, the latest.
   Slot* slot = nullptr;          // nullptr: absent, judged as fresh.
-  Slot* former = nullptr;
-  bool has_former = false;
   bool wants_slot = false;
-  bool full = false;   // Wants a slot and gets none.
-  bool moved = false;  // `base` is the former id's state.
+  bool full = false;  // Gets no slot: there is no room, or others took it each time.
   bool dirty = false;
   RawState base;  // What is.
   // What would be.
@@ -31,8 +27,7 @@ struct Draft {
   BlockRef freed = 0;  // Fallen out of it, up to freed_end.
   BlockRef freed_end = 0;
 
-  // Reads what is. Drops holds that have expired; a state that is to be moved takes the place
-  // of whatever is over.
+  // Reads what is. Drops holds that have expired.
   void Load(TableCore& core, const Turn& turn, bool peek);
 
   // What `asked` would get as things are; reads only.
@@ -62,7 +57,9 @@ struct Draft {
                                  const EntryChange& changed) const;
   [[nodiscard]] bool ReserveBlocks(TableCore& core, const Turn& turn, const Check& asked,
                                    const EntryChange& changed);
-  void MoveFormer(TableCore& core);
+  // Free slots that are kept for other priorities. What this request has taken in so far is of the
+  // asking priority and changes nothing of that.
+  [[nodiscard]] Units KeptFree(const TableCore& core, const Check& asked) const;
 };
 
 // What can never be charged needs no slot: a key that is absent is judged as fresh. So a flood of

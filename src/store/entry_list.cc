@@ -16,10 +16,12 @@ EntryView::Position EntryView::StartOf(const BlockPool& pool, const ListState& l
 
 namespace {
 
-// The newest entry of a chain that is not empty.
-core::Entry& Newest(const BlockPool& pool, BlockRef tail) {
-  Block& block = pool.at(tail);
-  return block.entry(block.first() + block.count() - 1);
+// Of a chain that is not empty: where in its tail the newest entry stands, and the entry.
+std::uint32_t NewestPlace(const Block& tail) {
+  return tail.first() + tail.count() - 1;
+}
+core::Entry Newest(const BlockPool& pool, BlockRef tail) {
+  return pool.at(tail).entry(NewestPlace(pool.at(tail)));
 }
 
 }  // namespace
@@ -46,8 +48,9 @@ void SaveBlocks(const BlockPool& pool, const ListState& list, const EntryChange&
     journal.Save(&pool.at(start), kBlockHeadBytes);
   }
   if (change.append.units > 0) {
-    journal.Save(&pool.at(list.tail), kBlockHeadBytes);
-    journal.Save(&Newest(pool, list.tail), sizeof(core::Entry));
+    const Block& tail = pool.at(list.tail);
+    journal.Save(&tail, kBlockHeadBytes);
+    journal.Save(tail.place_of_entry(NewestPlace(tail)), sizeof(core::Entry));
   }
 }
 
@@ -73,14 +76,16 @@ BlockRef Apply(BlockPool& pool, ListState& list, std::uint32_t slot, const Entry
   if (change.append.units == 0) {
     return freed;
   }
-  if (list.tail != 0 && Newest(pool, list.tail).at == change.append.at) {
-    Newest(pool, list.tail).units += change.append.units;
-    return freed;
-  }
   if (list.tail != 0) {
     Block& tail = pool.at(list.tail);
-    if (tail.first() + tail.count() < kEntriesPerBlock) {
-      tail.entry(tail.first() + tail.count()) = change.append;
+    const std::uint32_t place = NewestPlace(tail);
+    const core::Entry newest = tail.entry(place);
+    if (newest.at == change.append.at) {
+      tail.set_entry(place, {.at = newest.at, .units = newest.units + change.append.units});
+      return freed;
+    }
+    if (place + 1 < kEntriesPerBlock) {
+      tail.set_entry(place + 1, change.append);
       tail.set_count(tail.count() + 1);
       return freed;
     }
@@ -88,7 +93,7 @@ BlockRef Apply(BlockPool& pool, ListState& list, std::uint32_t slot, const Entry
   SLUICE_ASSERT(spare != 0);
   Block& added = pool.at(spare);
   added.Start(slot, BlockKind::kEntries);
-  added.entry(0) = change.append;
+  added.set_entry(0, change.append);
   added.set_count(1);
   added.set_prev(list.tail);
   if (list.tail != 0) {

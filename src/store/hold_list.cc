@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <limits>
+#include <span>
 
 #include "base/assert.h"
 
@@ -47,12 +48,12 @@ void HoldList::DropExpired(TableInstant now) {
       if ((mask & (1U << i)) == 0) {
         continue;
       }
-      const Hold& hold = block.hold(i);
+      const Hold hold = block.hold(i);
       if (hold.expiry_ns <= now_ns) {
         mask &= ~(1U << i);
         continue;
       }
-      left.in_flight += hold.units;
+      left.in_flight += hold.units();
       left.next_expiry_ns = std::min(left.next_expiry_ns, hold.expiry_ns);
       left.last_expiry_ns = std::max(left.last_expiry_ns, hold.expiry_ns);
     }
@@ -84,7 +85,28 @@ void HoldList::SaveBlocks(Journal& journal) const {
   }
 }
 
-HoldId HoldList::Add(Units units, TableInstant expiry, std::uint64_t random, BlockRef& spare) {
+Units HoldList::KeptFree(const BlockPool& pool, const RawState& state, const core::Quota& quota) {
+  if (quota.reserves == nullptr) {
+    return 0;
+  }
+  const auto shares = quota.reserves->shares();
+  std::array<Units, core::Reserves::kMost> in_flight{};
+  for (BlockRef ref = std::bit_cast<ListState>(state).head; ref != 0; ref = pool.at(ref).next()) {
+    const Block& block = pool.at(ref);
+    for (std::uint32_t mask = block.first(); mask != 0; mask &= mask - 1) {
+      const Hold hold = block.hold(static_cast<std::uint32_t>(std::countr_zero(mask)));
+      const auto share = std::ranges::find(shares, hold.priority(), &core::Reserve::tag);
+      if (share != shares.end()) {
+        in_flight[static_cast<std::size_t>(share - shares.begin())] += hold.units();
+      }
+    }
+  }
+  return quota.reserves->KeptFree(quota.limit, quota.priority,
+                                  std::span(in_flight).first(shares.size()));
+}
+
+HoldId HoldList::Add(const Grant& grant, TableInstant expiry, std::uint64_t random,
+                     BlockRef& spare) {
   ListState at = list();
   if (at.tail == 0 || (pool_->at(at.tail).first() & kFullMask) == kFullMask) {
     SLUICE_ASSERT(spare != 0);
@@ -106,7 +128,9 @@ HoldId HoldList::Add(Units units, TableInstant expiry, std::uint64_t random, Blo
   const auto place = static_cast<std::uint32_t>(std::countr_one(mask));
   const HoldId id = (std::uint64_t{at.tail} << 36U) | (std::uint64_t{place} << 34U) |
                     (random & ((std::uint64_t{1} << 34U) - 1));
-  block.hold(place) = {.id = id, .expiry_ns = expiry.time_since_epoch().count(), .units = units};
+  block.set_hold(place, {.id = id,
+                         .expiry_ns = expiry.time_since_epoch().count(),
+                         .charge = Hold::ChargeOf(grant.units, grant.priority)});
   block.set_first(mask | (1U << place));
   return id;
 }
@@ -140,7 +164,7 @@ bool HoldList::Release(HoldId id) {
     return false;
   }
   Block& block = pool_->at(place.block);
-  const Units units = block.hold(place.index).units;
+  const Units units = block.hold(place.index).units();
   block.set_first(block.first() & ~(1U << place.index));
   if (block.first() == 0) {
     Unlink(place.block);
@@ -171,7 +195,7 @@ bool HoldList::Renew(HoldId id, TableInstant expiry) {
   at.core = std::bit_cast<decltype(at.core)>(state);
   set_list(at);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  pool_->at(place.block).hold(place.index).expiry_ns = expiry_ns;
+  pool_->at(place.block).set_hold_expiry(place.index, expiry_ns);
   return true;
 }
 

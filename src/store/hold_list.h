@@ -5,6 +5,7 @@
 #include "sluice/time.h"
 
 #include "core/concurrency.h"
+#include "core/quota.h"
 #include "store/block_pool.h"
 #include "store/journal.h"
 #include "store/key_store.h"
@@ -31,9 +32,17 @@ class HoldList {
   // Places free in the newest block.
   [[nodiscard]] std::uint32_t Room() const;
   void SaveBlocks(Journal& journal) const;
+  // How many free slots priorities other than the quota's have reserved, by whose holds `state`
+  // has. Looks at every hold where the quota has reserves, else at none.
+  [[nodiscard]] static Units KeptFree(const BlockPool& pool, const RawState& state,
+                                      const core::Quota& quota);
+  struct Grant {
+    Units units = 0;
+    core::PriorityTag priority = 0;
+  };
   // Adds a hold; the counts in the state are the step's business. Takes `spare`, a chain of
   // blocks along `next`, when there is no room. `random` is any number.
-  HoldId Add(Units units, TableInstant expiry, std::uint64_t random, BlockRef& spare);
+  HoldId Add(const Grant& grant, TableInstant expiry, std::uint64_t random, BlockRef& spare);
 
   // False if the key has no such hold. Renewing sets its expiry, and the state's bounds to hold it.
   bool Release(HoldId id);

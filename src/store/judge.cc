@@ -55,6 +55,11 @@ Step Plain(const Quota& quota, const RawState& state, const TableNow& now, Cost 
   return {.decision = outcome.decision, .on_allow = Into(outcome.on_allow, state), .change = {}};
 }
 
+Step Held(const Quota& quota, const RawState& state, const TableNow& now, Cost cost, Units kept) {
+  const auto outcome = Concurrency::Check(quota, From<Concurrency::State>(state), now, cost, kept);
+  return {.decision = outcome.decision, .on_allow = Into(outcome.on_allow, state), .change = {}};
+}
+
 template <class Core>
 Step Listed(const Quota& quota, const RawState& state, const EntryView& entries,
             const TableNow& now, Cost cost) {
@@ -74,7 +79,7 @@ RefundStep ListedRefund(const Quota& quota, const RawState& state, const EntryVi
 }  // namespace
 
 Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entries,
-                const TableNow& now, Cost cost) {
+                const TableNow& now, Cost cost, Units kept) {
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -89,7 +94,7 @@ Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entr
     case Algorithm::kSlidingWindowCounter:
       return Plain<Counter>(quota, state, now, cost);
     case Algorithm::kConcurrency:
-      return Plain<Concurrency>(quota, state, now, cost);
+      return Held(quota, state, now, cost, kept);
     case Algorithm::kSlidingWindowLog:
       return Listed<Log>(quota, state, entries, now, cost);
     case Algorithm::kSlidingWindow:
@@ -100,7 +105,7 @@ Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entr
 }
 
 Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& entries,
-                   const TableNow& now, Cost cost) {
+                   const TableNow& now, Cost cost, Units kept) {
   switch (quota.algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
@@ -115,7 +120,7 @@ Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& e
     case Algorithm::kSlidingWindowCounter:
       return Counter::Peek(quota, From<Counter::State>(state), now, cost).decision;
     case Algorithm::kConcurrency:
-      return Concurrency::Peek(quota, From<Concurrency::State>(state), now, cost).decision;
+      return Concurrency::Peek(quota, From<Concurrency::State>(state), now, cost, kept).decision;
     case Algorithm::kSlidingWindowLog:
       return Log::Peek(quota, From<Log::State>(state), entries, now, cost).decision;
     case Algorithm::kSlidingWindow:

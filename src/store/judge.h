@@ -20,11 +20,12 @@ struct Step {
 };
 
 // `state` is that of the quota's algorithm; `entries` those of its chain, empty where the
-// algorithm has none.
+// algorithm has none. `kept`, of concurrency alone: what HoldList::KeptFree says of the key.
 [[nodiscard]] Step JudgeCheck(const core::Quota& quota, const RawState& state,
-                              const EntryView& entries, const TableNow& now, Cost cost);
+                              const EntryView& entries, const TableNow& now, Cost cost, Units kept);
 [[nodiscard]] Decision JudgePeek(const core::Quota& quota, const RawState& state,
-                                 const EntryView& entries, const TableNow& now, Cost cost);
+                                 const EntryView& entries, const TableNow& now, Cost cost,
+                                 Units kept);
 
 struct RefundStep {
   RawState state;

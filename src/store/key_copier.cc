@@ -44,22 +44,53 @@ void DropEnds(KeyImage& image) {
 
 bool KeyCopier::CopyAll(TableInstant now, KeySink& sink) {
   const std::uint32_t second = NowSecond(now);
-  for (std::uint64_t i = 0; i < slots_.size(); ++i) {
-    Slot& slot = slots_.at(i);
-    if (slot.expiry.load(std::memory_order_relaxed) > second && !CopyKey(slot, second, sink)) {
-      return false;
+  for (const Pass pass : {Pass::kKeys, Pass::kMarks}) {
+    for (std::uint64_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = slots_.at(i);
+      if (slot.expiry.load(std::memory_order_relaxed) > second &&
+          !CopyKey(slot, second, pass, sink)) {
+        return false;
+      }
     }
   }
   return true;
 }
 
-bool KeyCopier::CopyKey(Slot& slot, std::uint32_t now, KeySink& sink) {
+std::size_t KeyCopier::BytesOf(const KeyImage& image) const {
+  const BlockKind kind = BlocksOf(image.kind);
+  if (kind == BlockKind::kFree) {
+    return 0;
+  }
+  std::size_t blocks = 0;
+  for (BlockRef ref = std::bit_cast<ListState>(image.state).head; ref != 0;
+       ref = blocks_.at(ref).next()) {
+    if (++blocks == kBlocksAPart && kind == BlockKind::kEntries) {
+      break;
+    }
+  }
+  return blocks * kTextBytesPerBlock;  // No kind has more in a block.
+}
+
+KeyImage KeyCopier::LockWithRoom(Slot& slot) {
+  for (;;) {
+    Lock(slot, owner_);
+    const KeyImage image = ImageOf(slot);
+    const std::size_t bytes = image.expiry == 0 ? 0 : BytesOf(image);
+    if (bytes <= items_.capacity()) {
+      return image;
+    }
+    Unlock(slot);
+    items_.reserve(2 * bytes);
+  }
+}
+
+bool KeyCopier::CopyKey(Slot& slot, std::uint32_t now, Pass pass, KeySink& sink) {
   items_.clear();
   Mark mark;
-  Lock(slot, owner_);
-  KeyImage image = ImageOf(slot);
+  KeyImage image = LockWithRoom(slot);
   // A slot that is reserved and not yet used has no state: it is as good as fresh.
-  const bool counts = image.expiry > now && image.state != RawState{};
+  const bool counts = image.expiry > now && image.state != RawState{} &&
+                      (image.kind == kMarkKind) == (pass == Pass::kMarks);
   if (counts) {
     switch (BlocksOf(image.kind)) {
       case BlockKind::kFree:
@@ -93,7 +124,7 @@ bool KeyCopier::CopyMoreEntries(Slot& slot, KeyImage image, Mark mark, KeySink& 
   const Fingerprint key = image.key();
   for (std::uint32_t part = 1; mark.block != 0; ++part) {
     items_.clear();
-    Lock(slot, owner_);
+    (void)LockWithRoom(slot);
     const bool still = FingerprintOf(slot) == key &&
                        slot.expiry.load(std::memory_order_relaxed) != 0 &&
                        slot.kind == image.kind && std::bit_cast<ListState>(slot.state).head != 0;

@@ -23,8 +23,9 @@ class KeyCopier {
   KeyCopier(SlotArray& slots, const BlockPool& blocks, std::uint32_t owner)
       : slots_(slots), blocks_(blocks), owner_(owner) {}
 
-  // Hands every key that is not over at `now` to `sink`, in the order of their slots. False
-  // if the sink wanted no more.
+  // Hands every key that is not over at `now` to `sink`, in the order of their slots, and then the
+  // marks of settled charges: a copy that has what a settlement gave back so always has its mark
+  // too, and nothing is given back a second time. False if the sink wanted no more.
   [[nodiscard]] bool CopyAll(TableInstant now, KeySink& sink);
 
  private:
@@ -36,7 +37,13 @@ class KeyCopier {
     std::uint64_t origin = 0;  // What `at` counts from.
   };
 
-  bool CopyKey(Slot& slot, std::uint32_t now, KeySink& sink);
+  enum class Pass : std::uint8_t { kKeys, kMarks };
+
+  bool CopyKey(Slot& slot, std::uint32_t now, Pass pass, KeySink& sink);
+  // Locks the slot, with room in items_ for what is copied of it: nothing is allocated under a
+  // lock.
+  KeyImage LockWithRoom(Slot& slot);
+  [[nodiscard]] std::size_t BytesOf(const KeyImage& image) const;
   bool CopyMoreEntries(Slot& slot, KeyImage image, Mark mark, KeySink& sink);
   void CopyHolds(KeyImage& image);
   void CopyText(KeyImage& image);

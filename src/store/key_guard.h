@@ -7,8 +7,9 @@
 
 namespace sluice::store {
 
-// Holds the locks of one key's slot, and of the one under its former id, for the verbs that
-// name a single key. Makes no slot: a key that is absent is fresh.
+// Holds the lock of the slot that has one key's state, for the verbs that name a single key. What
+// the key has under a former id of its rule moves to its own first; where there is no room for
+// that, the slot is the former one. Makes no slot for a key that is fresh.
 class KeyGuard {
  public:
   KeyGuard(TableCore& core, const Turn& turn, const core::KeyView& key, const core::Quota& quota);
@@ -16,20 +17,15 @@ class KeyGuard {
   KeyGuard& operator=(const KeyGuard&) = delete;
   ~KeyGuard();
 
-  // Where the key's state is; nullptr if it is fresh.
-  [[nodiscard]] Slot* Live() const;
-  [[nodiscard]] Slot* own() const { return own_; }
-  [[nodiscard]] Slot* former() const { return former_; }
+  // nullptr if the key is fresh.
+  [[nodiscard]] Slot* slot() const { return slot_; }
 
  private:
-  [[nodiscard]] bool TryBoth(TableCore& core, const Fingerprint& key, const Fingerprint* former);
-  void Release();
+  // False, with nothing locked, if the key has no state that counts.
+  [[nodiscard]] bool LockLive(TableCore& core, const Turn& turn, const Fingerprint& key,
+                              const core::Quota& quota);
 
-  const TableCore& core_;
-  const Turn& turn_;
-  const core::Quota& quota_;
-  Slot* own_ = nullptr;
-  Slot* former_ = nullptr;
+  Slot* slot_ = nullptr;
 };
 
 }  // namespace sluice::store

@@ -27,12 +27,19 @@ bool MayHold(const Block& block, std::uint32_t slot) {
          (block.kind() == BlockKind::kHolds && block.owner() == slot);
 }
 
+Units UnitsOf(const core::Entry& entry) {
+  return entry.units;
+}
+Units UnitsOf(const Hold& hold) {
+  return hold.units();
+}
+
 // Whether each has a unit at least, and all together a number.
 template <class Item>
 bool AddUp(std::span<const std::byte> items) {
   Units sum = 0;
   for (std::size_t i = 0; i < items.size() / sizeof(Item); ++i) {
-    const Units units = ItemAt<Item>(items, i).units;
+    const Units units = UnitsOf(ItemAt<Item>(items, i));
     if (units <= 0 || units > kMaxUnits || __builtin_add_overflow(sum, units, &sum)) {
       return false;
     }
@@ -151,7 +158,7 @@ KeyLoader::Trouble KeyLoader::AddEntries(Slot& slot, std::span<const std::byte> 
       }
       tail = &Link(ref, index, BlockKind::kEntries, list);
     }
-    tail->entry(tail->count()) = entry;
+    tail->set_entry(tail->count(), entry);
     tail->set_count(tail->count() + 1);
     if (__builtin_add_overflow(used, entry.units, &used)) {
       return Trouble::kDamage;
@@ -198,9 +205,9 @@ KeyLoader::Trouble KeyLoader::AddHolds(Slot& slot, std::span<const std::byte> it
     if (!MayHold(at, index) || (at.first() & (1U << place)) != 0) {
       return Trouble::kDamage;
     }
-    at.hold(place) = hold;
+    at.set_hold(place, hold);
     at.set_first(at.first() | (1U << place));
-    holds.in_flight += hold.units;
+    holds.in_flight += hold.units();
     holds.next_expiry_ns = std::min(holds.next_expiry_ns, hold.expiry_ns);
     holds.last_expiry_ns = std::max(holds.last_expiry_ns, hold.expiry_ns);
   }
@@ -217,7 +224,8 @@ KeyLoader::Trouble KeyLoader::AddText(Slot& slot, std::span<const std::byte> ite
     if (ref == 0) {
       return Trouble::kNoBlock;
     }
-    Link(ref, index, BlockKind::kText, list).text() = ItemAt<BlockText>(items, i);
+    const auto text = ItemAt<BlockText>(items, i);
+    Link(ref, index, BlockKind::kText, list).set_text({text.data(), text.size()});
   }
   slot.state = std::bit_cast<RawState>(list);
   return Trouble::kNone;

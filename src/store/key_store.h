@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +35,7 @@ inline constexpr std::size_t kMaxChecksPerCall = 64;
 // One question: may this key spend this cost now?
 struct Check {
   core::KeyView key;
-  core::Quota quota;
+  core::Quota quota;  // Of all checks of one request with the same `priority`.
   Cost cost;
   bool shadow = false;        // Never affects the others; charged if they and it would allow.
   bool want_receipt = false;  // Ask for what Settle() must name. Not of concurrency: holds are
@@ -81,6 +82,17 @@ struct CheckAnswer {
   HoldId hold = 0;
   Receipt receipt{};
 };
+
+// What an answer is worth once its charge was taken back, if nobody says better.
+inline void Uncharge(const Check& check, CheckAnswer& answer) {
+  if (answer.charged) {
+    answer.charged = false;
+    answer.hold = 0;
+    answer.receipt = {};
+    answer.decision.remaining =
+        std::min(answer.decision.limit, answer.decision.remaining + check.cost.units);
+  }
+}
 
 // kAll: if one enforced check denies, nothing is charged. kEach: every check for itself.
 enum class Atomicity : std::uint8_t { kAll, kEach };
@@ -134,6 +146,8 @@ class RefundCall : public StoreCall {
   core::Quota quota;
   Units units = 0;                       // Clamped: a key never gets more than its whole quota.
   core::Sync sync = core::Sync::kExact;  // As in Check.
+  bool is_undo =
+      false;  // This thread was just granted these units by this store and did not use them.
 };
 
 // What was charged before counts no more: a settlement of it gives nothing back afterwards.

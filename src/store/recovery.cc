@@ -81,8 +81,8 @@ bool Recount(BlockKind kind, ListState& list, std::span<Block> blocks) {
     }
     for (std::uint32_t i = 0; i < kHoldsPerBlock; ++i) {
       if ((block.first() & (1U << i)) != 0) {
-        const Hold& hold = block.hold(i);
-        if (!IsPossible(hold.units) || __builtin_add_overflow(sum, hold.units, &sum)) {
+        const Hold hold = block.hold(i);
+        if (!IsPossible(hold.units()) || __builtin_add_overflow(sum, hold.units(), &sum)) {
           return false;
         }
         holds.next_expiry_ns = std::min(holds.next_expiry_ns, hold.expiry_ns);

@@ -47,12 +47,12 @@ void WriteListRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota&
   Block& first = pool.at(start.block);
   Block& last = pool.at(cut.tail);
   const std::uint32_t last_begin = cut.tail == start.block ? start.index : last.first();
-  core::Entry& newest = last.entry(last_begin + cut.count - 1);
+  const std::uint32_t newest = last_begin + cut.count - 1;
   Journal journal(core.base, core.journal[turn.thread]);
   journal.Save(&slot.rule, kSlotImageBytes);
   journal.Save(&first, kBlockHeadBytes);
   journal.Save(&last, kBlockHeadBytes);
-  journal.Save(&newest, sizeof(newest));
+  journal.Save(last.place_of_entry(newest), sizeof(core::Entry));
   journal.Publish();
   first.set_count(first.first() + first.count() - start.index);
   first.set_first(start.index);
@@ -60,7 +60,7 @@ void WriteListRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota&
   const BlockRef behind = last.next();
   last.set_count(cut.count);
   last.set_next(0);
-  newest.units = cut.last_units;
+  last.set_entry(newest, {.at = last.entry(newest).at, .units = cut.last_units});
   ListState after = std::bit_cast<ListState>(step.state);
   after.head = start.block;
   after.tail = cut.tail;
@@ -98,7 +98,7 @@ void RefundKey(TableCore& core, const Turn& turn, const core::KeyView& key,
     return;
   }
   const KeyGuard guard(core, turn, key, quota);
-  Slot* slot = guard.Live();
+  Slot* slot = guard.slot();
   // The marks are read under the key's lock, which whoever resets it takes, too.
   if (slot == nullptr || (charged != kNoCharge && charged <= LastReset(core, turn, key, quota))) {
     return;

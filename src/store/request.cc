@@ -71,7 +71,7 @@ void Request::CountDenials() {
     }
     if (CountDenial(core_, turn_, check.key, *check.ban)) {
       // This one is the last denial by the limit; who waits for it must wait for the ban too.
-      decision.retry_after = std::max(decision.retry_after, check.ban->lasts);
+      decision.retry_after = core::WaitOfBanned(check.ban->lasts, decision.retry_after);
       decision.reset_after = std::max(decision.reset_after, check.ban->lasts);
     }
   }
@@ -82,21 +82,18 @@ void Request::MakeDrafts() {
     const Check& check = call_.checks[i];
     call_.answers[i] = {};
     std::uint32_t at = 0;
-    while (at < draft_count_ && drafts_[at].key != keys_[i]) {
+    while (at < draft_count_ && Drafts()[at].key != keys_[i]) {
       ++at;
     }
     if (at == draft_count_) {
-      Draft& draft = *std::construct_at(&drafts_[draft_count_++]);
+      auto* const made = reinterpret_cast<Draft*>(draft_room_.data()) + draft_count_++;
+      Draft& draft = *std::construct_at(made);
       draft.key = keys_[i];
       draft.check = &check;
-      draft.has_former = !check.key.formerly.empty();
-      if (draft.has_former) {
-        draft.former_key = core_.hash.Of(check.key.formerly, check.key, check.quota);
-      }
     }
     draft_of_[i] = static_cast<std::uint8_t>(at);
     has_bans_ = has_bans_ || check.ban != nullptr;
-    drafts_[at].wants_slot |= !call_.peek && !check.quota.unlimited && WantsSlot(check);
+    Drafts()[at].wants_slot |= !call_.peek && !check.quota.unlimited && WantsSlot(check);
   }
 }
 
@@ -106,7 +103,6 @@ bool Request::Locate() {
 
 // False if another thread took the slot at once: start again.
 bool Request::Place(Draft& draft) {
-  draft.former = draft.has_former ? core_.slots.Find(draft.former_key) : nullptr;
   draft.slot = core_.slots.Find(draft.key);
   draft.full = false;
   if (draft.slot != nullptr || !draft.wants_slot) {
@@ -132,10 +128,8 @@ bool Request::Place(Draft& draft) {
 bool Request::LockAll() {
   locked_count_ = 0;
   for (const Draft& draft : Drafts()) {
-    for (Slot* slot : {draft.slot, draft.former}) {
-      if (slot != nullptr) {
-        locked_[locked_count_++] = slot;
-      }
+    if (draft.slot != nullptr) {
+      locked_[locked_count_++] = draft.slot;
     }
   }
   const auto end = locked_.begin() + locked_count_;
@@ -148,8 +142,7 @@ bool Request::LockAll() {
     return slot == nullptr ? core_.slots.Find(key) == nullptr : FingerprintOf(*slot) == key;
   };
   for (const Draft& draft : Drafts()) {
-    if ((!draft.full && !holds(draft.slot, draft.key)) ||
-        (draft.has_former && !holds(draft.former, draft.former_key))) {
+    if (!draft.full && !holds(draft.slot, draft.key)) {
       UnlockAll();
       return false;
     }
@@ -169,12 +162,12 @@ void Request::UnlockAll() {
   locked_count_ = 0;
 }
 
-// So crowded that its slots are gone again each time: there is no room for this request.
+// So crowded that its slots are gone again each time: there is no room for this request. Nor for
+// one that wants no slot: its keys may be there, only nobody gets to see what they have.
 void Request::GiveUp() {
   for (Draft& draft : Drafts()) {
-    draft.full = draft.wants_slot;
+    draft.full = true;
     draft.slot = nullptr;
-    draft.former = nullptr;
   }
 }
 
@@ -196,6 +189,10 @@ void Request::JudgePeeked() {
     Decision& decision = call_.answers[i].decision;
     if (IsBanned(i)) {
       AnswerBanned(i);
+      continue;
+    }
+    if (DraftOf(i).full && !check.quota.unlimited) {
+      AnswerFull(i);
       continue;
     }
     decision = PeekBase(i);
@@ -292,8 +289,8 @@ void Request::JudgeInto(std::size_t i) {
 }
 
 void Request::AnswerBanned(std::size_t i) {
-  const TableInstant until{Duration(banned_until_ns_[i])};
-  call_.answers[i].decision = BannedDecision(call_.checks[i], until, turn_.now.line);
+  const Duration left = TableInstant(Duration(banned_until_ns_[i])) - turn_.now.line;
+  call_.answers[i].decision = BannedDecision(call_.checks[i], left, PeekBase(i));
 }
 
 void Request::AnswerFull(std::size_t i) {

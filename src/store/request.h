@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <type_traits>
 
@@ -54,9 +56,15 @@ class Request {
 
   void Commit();
 
-  [[nodiscard]] std::span<Draft> Drafts() { return std::span(drafts_).first(draft_count_); }
-  [[nodiscard]] Draft& DraftOf(std::size_t i) { return drafts_[draft_of_[i]]; }
-  [[nodiscard]] const Draft& DraftOf(std::size_t i) const { return drafts_[draft_of_[i]]; }
+  // The drafts that were made.
+  [[nodiscard]] std::span<Draft> Drafts() {
+    return {std::launder(reinterpret_cast<Draft*>(draft_room_.data())), draft_count_};
+  }
+  [[nodiscard]] std::span<const Draft> Drafts() const {
+    return {std::launder(reinterpret_cast<const Draft*>(draft_room_.data())), draft_count_};
+  }
+  [[nodiscard]] Draft& DraftOf(std::size_t i) { return Drafts()[draft_of_[i]]; }
+  [[nodiscard]] const Draft& DraftOf(std::size_t i) const { return Drafts()[draft_of_[i]]; }
 
   TableCore& core_;
   const Turn& turn_;
@@ -65,16 +73,14 @@ class Request {
   std::uint32_t draft_count_ = 0;
   std::uint32_t locked_count_ = 0;
   bool has_bans_ = false;
-  // Only the first draft_count_ and locked_count_ are ever touched. The union keeps the rest of
-  // the drafts from being made: that would cost more than a request of two checks.
+  // Only the first draft_count_ and locked_count_ are ever touched. Bytes, so that the rest of
+  // the drafts is not made: that would cost more than a request of two checks.
   std::array<std::uint8_t, kMaxChecksPerCall> draft_of_;
-  std::array<Slot*, 2 * kMaxChecksPerCall> locked_;
+  std::array<Slot*, kMaxChecksPerCall> locked_;
   // On the line, 0: not banned. Only if has_bans_.
   std::array<std::int64_t, kMaxChecksPerCall> banned_until_ns_;
   static_assert(std::is_trivially_destructible_v<Draft>);  // Nobody unmakes them.
-  union {
-    std::array<Draft, kMaxChecksPerCall> drafts_;
-  };
+  alignas(Draft) std::array<std::byte, kMaxChecksPerCall * sizeof(Draft)> draft_room_;
 };
 
 }  // namespace sluice::store

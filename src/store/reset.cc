@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "store/check_steps.h"
 #include "store/journal.h"
 #include "store/key_guard.h"
 #include "store/list_kind.h"
+#include "store/use_slot.h"
 
 namespace sluice::store {
 
@@ -78,17 +80,29 @@ TableInstant ResetOf(const TableCore& core, const Turn& turn, const Fingerprint&
 }  // namespace
 
 bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call) {
-  const KeyGuard guard(core, turn, call.key, call.quota);
-  if (const Duration lasts = call.remembered_for(); lasts > Duration{}) {
-    const Fingerprint mark = MarkOfReset(core, call.key.rule, call.key, call.quota);
-    if (!LeaveMark(core, turn, mark, turn.now.line + std::min(lasts, core::kLongestHorizon))) {
+  const auto leave_mark = [&] {
+    const Duration lasts = call.remembered_for();
+    return lasts <= Duration{} ||
+           LeaveMark(core, turn, MarkOfReset(core, call.key.rule, call.key, call.quota),
+                     turn.now.line + std::min(lasts, core::kLongestHorizon));
+  };
+  if (!call.key.formerly.empty()) {
+    // What lies under former ids goes first: no state from before the reset moves to the own id
+    // behind it.
+    if (!leave_mark()) {
       return false;
     }
-  }
-  for (Slot* slot : {guard.own(), guard.former()}) {
-    if (slot != nullptr) {
-      core.slots.Clear(*slot);
+    for (const std::string& id : call.key.formerly) {
+      UseSlot(core, turn, core.hash.Of(id, call.key, call.quota),
+              [&core](Slot& slot) { core.slots.Clear(slot); });
     }
+  }
+  const KeyGuard guard(core, turn, call.key, call.quota);
+  if (!leave_mark()) {
+    return false;
+  }
+  if (guard.slot() != nullptr) {
+    core.slots.Clear(*guard.slot());
   }
   return true;
 }
@@ -96,8 +110,8 @@ bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call) {
 TableInstant LastReset(const TableCore& core, const Turn& turn, const core::KeyView& key,
                        const core::Quota& quota) {
   TableInstant last = ResetOf(core, turn, MarkOfReset(core, key.rule, key, quota));
-  if (!key.formerly.empty()) {
-    last = std::max(last, ResetOf(core, turn, MarkOfReset(core, key.formerly, key, quota)));
+  for (const std::string& id : key.formerly) {
+    last = std::max(last, ResetOf(core, turn, MarkOfReset(core, id, key, quota)));
   }
   return last;
 }

@@ -18,7 +18,7 @@ namespace sluice::store {
 // a process killed in between has reset nothing, and lost what receipts would have given back.
 [[nodiscard]] bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call);
 
-// When the key was last reset, under its id or its former one; TableInstant::min() if that was
+// When the key was last reset, under its id or a former one; TableInstant::min() if that was
 // never, or no longer matters. May be called under the key's lock.
 [[nodiscard]] TableInstant LastReset(const TableCore& core, const Turn& turn,
                                      const core::KeyView& key, const core::Quota& quota);

@@ -4,6 +4,7 @@
 
 #include "store/check_steps.h"
 #include "store/decide_one.h"
+#include "store/former_keys.h"
 #include "store/list_kind.h"
 #include "store/refund.h"
 #include "store/request.h"
@@ -79,6 +80,7 @@ void Force(TableCore& core, const Turn& turn, const SettleCall& call, Units unit
   ForcedCall forced;
   forced.checks = {&check, 1};
   forced.answers = {&answer, 1};
+  AdoptFormer(core, turn, call.key, call.quota, nullptr);
   const Fingerprint key = core.hash.Of(call.key.rule, call.key, call.quota);
   if (IsPlain(forced)) {
     DecideOne(core, turn, forced, key);

@@ -17,7 +17,6 @@ namespace {
 // A key used less often than this since evictors last passed is not hot.
 constexpr std::uint8_t kHot = 2;
 constexpr int kEvictionTries = 8;
-constexpr std::uint32_t kBlocksPerLook = 256;
 
 void LockInsert(Slot& home) {
   unsigned spins = 0;
@@ -51,6 +50,10 @@ class Victim {
       if (std::ranges::find(spared_, &slot) == spared_.end()) {
         spared_[next_spared_++ % spared_.size()] = &slot;
         slot.heat.store(heat / 2, std::memory_order_relaxed);
+        if (least_hot_ == nullptr || heat < least_heat_) {
+          least_hot_ = &slot;
+          least_heat_ = heat;
+        }
       }
       return;
     }
@@ -68,6 +71,12 @@ class Victim {
     }
     return true;
   }
+  // The same where all were hot: the least hot of those that were spared.
+  bool TakeLeastHot(std::uint32_t owner) {
+    slot_ = least_hot_;
+    expiry_ = slot_ == nullptr ? 0 : slot_->expiry.load(std::memory_order_relaxed);
+    return Take(owner);
+  }
   [[nodiscard]] Slot* slot() const { return slot_; }
 
  private:
@@ -75,6 +84,8 @@ class Victim {
   std::uint32_t expiry_ = 0;
   std::array<const Slot*, 8> spared_{};
   std::size_t next_spared_ = 0;
+  Slot* least_hot_ = nullptr;
+  std::uint8_t least_heat_ = 0;
 };
 
 }  // namespace
@@ -204,57 +215,54 @@ std::uint64_t SlotArray::Sweep(TableInstant now, std::uint32_t owner) {
   return freed;
 }
 
-bool SlotArray::FreeBlocks(TableInstant now, std::uint32_t owner, bool may_evict) {
+bool SlotArray::FreeBlocks(TableInstant now, std::uint32_t owner, FromKeys from) {
   const std::uint32_t total = blocks_->total();
   if (total == 0) {
     return false;
   }
   const std::uint32_t second = NowSecond(now);
   const std::uint32_t look = std::min(kBlocksPerLook, total);
-  const std::uint32_t from = block_hand_.fetch_add(look, std::memory_order_relaxed);
-  for (int tries = 0; tries < kEvictionTries; ++tries) {
-    Victim victim;
-    bool freed = false;
-    for (std::uint32_t i = 0; i < look; ++i) {
-      const Block& block = blocks_->at((from + i) % total + 1);
-      const std::uint32_t index = block.owner();
-      if (block.kind() == BlockKind::kFree || index >= count_ ||
-          slots_[index].lock.load(std::memory_order_relaxed) != 0) {
-        continue;
-      }
-      Slot& slot = slots_[index];
-      if (!IsOver(slot, second)) {
-        victim.Consider(slot);
-        continue;
-      }
-      if (TryLock(slot, owner)) {
-        if (IsOver(slot, second) && HasList(slot.kind)) {
-          freed = freed || std::bit_cast<ListState>(slot.state).head != 0;
-          Clear(slot);
-        }
-        Unlock(slot);
-      }
+  const std::uint32_t start = block_hand_.fetch_add(look, std::memory_order_relaxed);
+  Victim victim;
+  bool freed = false;
+  for (std::uint32_t i = 0; i < look; ++i) {
+    const Block& block = blocks_->at((start + i) % total + 1);
+    const std::uint32_t index = block.owner();
+    if (block.kind() == BlockKind::kFree || index >= count_ ||
+        slots_[index].lock.load(std::memory_order_relaxed) != 0) {
+      continue;
     }
-    if (freed) {
-      return true;
+    Slot& slot = slots_[index];
+    if (!IsOver(slot, second)) {
+      victim.Consider(slot);
+      continue;
     }
-    if (!may_evict) {
-      return false;
-    }
-    if (victim.Take(owner)) {
-      Slot& slot = *victim.slot();
-      const bool had = HasList(slot.kind) && std::bit_cast<ListState>(slot.state).head != 0;
-      if (had) {
-        TableCounters::Add(counters_->block_evictions);
-        Clear(slot);
-      }
+    if (TryLock(slot, owner)) {
+      freed = (IsOver(slot, second) && TakeBlocksOf(slot)) || freed;
       Unlock(slot);
-      if (had) {
-        return true;
-      }
     }
   }
-  return false;
+  if (freed || from == FromKeys::kNone) {
+    return freed;
+  }
+  if (!victim.Take(owner) && (from != FromKeys::kAny || !victim.TakeLeastHot(owner))) {
+    return false;
+  }
+  freed = TakeBlocksOf(*victim.slot());
+  if (freed) {
+    TableCounters::Add(counters_->block_evictions);
+  }
+  Unlock(*victim.slot());
+  return freed;
+}
+
+// Of a locked slot. False if it has none.
+bool SlotArray::TakeBlocksOf(Slot& slot) {
+  const bool has = HasList(slot.kind) && std::bit_cast<ListState>(slot.state).head != 0;
+  if (has) {
+    Clear(slot);
+  }
+  return has;
 }
 
 std::uint64_t SlotArray::CountLive(TableInstant now) const {

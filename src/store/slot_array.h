@@ -80,10 +80,14 @@ class SlotArray {
   void Clear(Slot& slot);
   // Frees every key that may be forgotten at `now`. Returns how many.
   std::uint64_t Sweep(TableInstant now, std::uint32_t owner);
-  // Makes room in the block pool: forgets what is over at `now` among the next blocks it
-  // comes to or, if `may_evict`, the key with blocks that is nearest to fresh. False if
-  // nothing could go.
-  bool FreeBlocks(TableInstant now, std::uint32_t owner, bool may_evict);
+  // Whose blocks may be taken besides those of keys that are over.
+  enum class FromKeys : std::uint8_t { kNone, kCold, kAny };
+  // Makes room in the block pool: forgets what is over at `now` among the next kBlocksPerLook
+  // blocks or, if nothing is and `from` allows it, the key nearest to fresh among those that are
+  // not hot; with kAny, where all are hot, the least hot one. False if nothing could go. One look
+  // takes a few microseconds.
+  bool FreeBlocks(TableInstant now, std::uint32_t owner, FromKeys from);
+  static constexpr std::uint32_t kBlocksPerLook = 64;
 
   [[nodiscard]] std::uint64_t size() const { return count_; }
   [[nodiscard]] Slot& at(std::uint64_t index) const { return slots_[index]; }
@@ -95,6 +99,7 @@ class SlotArray {
  private:
   Slot* Claim(Slot* home, const Newcomer& newcomer, std::uint32_t now);
   Slot* Evict(Slot* home, const Newcomer& newcomer);
+  bool TakeBlocksOf(Slot& slot);
   bool Forget(Slot& slot, std::uint32_t owner, std::uint32_t now);
   void Occupy(Slot& slot, const Newcomer& newcomer);
 

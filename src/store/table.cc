@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "store/decide_one.h"
+#include "store/former_keys.h"
 #include "store/request.h"
 #include "store/table_open.h"
 
@@ -122,18 +123,23 @@ std::size_t Table::HashSome(std::span<CheckCall* const> batch, KeyRoom& keys) co
     for (const Check& check : call.checks) {
       const Fingerprint key = core_.hash.Of(check.key.rule, check.key, check.quota);
       core_.slots.Prefetch(key);
-      keys.keys[count++] = key;
+      keys.Put(count++, key);
     }
   }
   return calls;
 }
 
 void Table::DecideSome(const Turn& turn, std::span<CheckCall* const> calls, const KeyRoom& keys) {
-  const Fingerprint* key = keys.keys;
+  const Fingerprint* key = keys.keys();
   for (CheckCall* call : calls) {
     call->now = turn.now.wall;
     if (call->error != StoreError::kNone) {
       continue;
+    }
+    for (const Check& check : call->checks) {
+      if (!check.key.formerly.empty()) [[unlikely]] {
+        AdoptFormer(core_, turn, check.key, check.quota, check.ban);
+      }
     }
     if (IsPlain(*call)) {
       DecideOne(core_, turn, *call, *key);

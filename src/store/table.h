@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 
@@ -83,11 +85,21 @@ class Table final : public KeyStore {
  private:
   Table(TableBytes bytes, const TableOptions& options, const base::Clock& clock);
 
-  // The fingerprints of some calls' keys. Only what is used of it is ever written: to fill it
-  // first would take as long as a decision.
-  union KeyRoom {
+  // The fingerprints of some calls' keys. Bytes, of which only what is used is ever written: to
+  // fill them first would take as long as a decision.
+  class KeyRoom {
+   public:
     KeyRoom() {}  // NOLINT: see above.
-    Fingerprint keys[kMaxChecksPerCall];
+    void Put(std::size_t i, const Fingerprint& key) {
+      ::new (static_cast<void*>(bytes_ + i * sizeof(Fingerprint))) Fingerprint(key);
+    }
+    // Once one was put.
+    [[nodiscard]] const Fingerprint* keys() const {
+      return std::launder(reinterpret_cast<const Fingerprint*>(bytes_));
+    }
+
+   private:
+    alignas(Fingerprint) std::byte bytes_[kMaxChecksPerCall * sizeof(Fingerprint)];
   };
 
   // False, with the call's error set, if the calling thread cannot be served.

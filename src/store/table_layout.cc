@@ -55,10 +55,11 @@ std::string MisfitOf(const TableHeader& header, std::uint64_t file_bytes) {
     return "is not a table of Sluice: give table.path another name, or remove the file";
   }
   TableFormat expected = TableLayout::Of(Geometry{}).format();
-  if (found.version != expected.version) {
+  if (found.version < kOldestTableVersion || found.version > kTableVersion) {
     return "is a table of format " + std::to_string(found.version) + ", and this Sluice writes " +
            std::to_string(expected.version) + ": start the Sluice that made it" + kFresh;
   }
+  expected.version = found.version;
   expected.geometry = found.geometry;
   expected.file_bytes = found.file_bytes;
   if (found != expected) {

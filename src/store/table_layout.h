@@ -27,7 +27,10 @@ inline constexpr std::uint32_t kProbeBound = 512;
 inline constexpr std::uint64_t kMostKeys = 200'000'000;
 
 inline constexpr std::array<char, 8> kTableMagic{'S', 'L', 'U', 'I', 'C', 'E', 'T', 'B'};
-inline constexpr std::uint32_t kTableVersion = 1;
+// 2: a hold keeps its priority. The parts are those of format 1, whose holds have none, so a table
+// of format 1 is taken over as it is.
+inline constexpr std::uint32_t kTableVersion = 2;
+inline constexpr std::uint32_t kOldestTableVersion = 1;
 
 // How large the parts are. Two tables with the same geometry can read each other's file.
 struct Geometry {

@@ -25,8 +25,9 @@ Geometry GeometryOf(const TableOptions& options) {
 
 // A file whose process was killed before it wrote the magic: only its format stands there.
 bool IsUnfinished(const TableHeader& header, std::size_t file_bytes) {
-  return header.magic == std::array<char, 8>{} && header.format.version == kTableVersion &&
-         header.format.file_bytes == file_bytes && IsPossible(header.format.geometry) &&
+  return header.magic == std::array<char, 8>{} && header.format.version >= kOldestTableVersion &&
+         header.format.version <= kTableVersion && header.format.file_bytes == file_bytes &&
+         IsPossible(header.format.geometry) &&
          TableLayout::Of(header.format.geometry).bytes == file_bytes;
 }
 
@@ -84,6 +85,7 @@ Result<TableBytes> Resume(LockedFile file, const TableLayout& layout, bool huge_
     return At(path, recovered.error());
   }
   bytes.blocks_in_use = std::move(recovered->blocks_in_use);
+  bytes.parts.header->format.version = kTableVersion;
   bytes.opening.resumed = true;
   bytes.opening.requests_undone = recovered->requests_undone;
   return bytes;

@@ -18,7 +18,9 @@ namespace sluice::store {
 
 inline constexpr std::array<char, 8> kSnapshotMagic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'N'};
 inline constexpr std::array<char, 8> kSnapshotEnd{'S', 'L', 'U', 'I', 'C', 'E', 'N', 'D'};
-inline constexpr std::uint32_t kSnapshotVersion = 1;
+// 2: a hold keeps its priority. Format 1 has the same records, with none in its holds.
+inline constexpr std::uint32_t kSnapshotVersion = 2;
+inline constexpr std::uint32_t kOldestSnapshotVersion = 1;
 
 struct SnapshotHead {
   std::array<char, 8> magic = kSnapshotMagic;

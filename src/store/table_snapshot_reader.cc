@@ -127,7 +127,7 @@ Result<void> SnapshotReader::ReadEnds() {
     return Fault("is not a snapshot of Sluice, or is truncated" + std::string(kRemedy));
   }
   const SnapshotHead expected = NewSnapshotHead();
-  if (head_.version != expected.version) {
+  if (head_.version < kOldestSnapshotVersion || head_.version > kSnapshotVersion) {
     return Fault(
         "is a snapshot of format " + std::to_string(head_.version) + ", and this Sluice reads " +
         std::to_string(expected.version) +

@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <string_view>
+
 #include "store/ban_list.h"
+#include "store/former_keys.h"
 #include "store/hold_list.h"
-#include "store/key_guard.h"
 #include "store/refund.h"
 #include "store/reset.h"
 #include "store/table.h"
+#include "store/use_slot.h"
 
 // The verbs on one key: refund, settle, reset, release, renew, ban. And the list of bans.
 namespace sluice::store {
@@ -53,19 +57,25 @@ void Table::UseHold(HoldCall& call, Use use) {
     call.error = StoreError::kNotFound;
     const bool is_ours = call.store_id == 0 || call.store_id == core_.id;
     if (is_ours && call.quota.algorithm == Algorithm::kConcurrency) {
-      const KeyGuard guard(core_, turn, call.key, call.quota);
-      for (Slot* slot : {guard.own(), guard.former()}) {
-        if (slot == nullptr || slot->expiry.load(std::memory_order_relaxed) == 0) {
-          continue;
-        }
-        HoldList holds(core_.blocks, core_.slots.IndexOf(*slot), slot->state);
-        holds.DropExpired(turn.now.line);
-        if (use(holds, turn, *slot)) {
-          call.error = StoreError::kNone;
-        }
-        if (slot->state == RawState{}) {
-          slot->expiry.store(0, std::memory_order_relaxed);
-        }
+      AdoptFormer(core_, turn, call.key, call.quota, nullptr);
+      // Where the own id had holds already, others may be under a former one.
+      const auto has_under = [&](std::string_view id) {
+        bool has = false;
+        UseSlot(core_, turn, core_.hash.Of(id, call.key, call.quota), [&](Slot& slot) {
+          if (slot.expiry.load(std::memory_order_relaxed) == 0) {
+            return;
+          }
+          HoldList holds(core_.blocks, core_.slots.IndexOf(slot), slot.state);
+          holds.DropExpired(turn.now.line);
+          has = use(holds, turn, slot);
+          if (slot.state == RawState{}) {
+            slot.expiry.store(0, std::memory_order_relaxed);
+          }
+        });
+        return has;
+      };
+      if (has_under(call.key.rule) || std::ranges::any_of(call.key.formerly, has_under)) {
+        call.error = StoreError::kNone;
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/display_text.h"
+
 namespace sluice::telemetry {
 
 namespace {
@@ -68,7 +70,8 @@ void Exposition::Head(std::string_view name, std::span<const Label> labels) {
   for (const Label& label : labels) {
     *out_ += before;
     out_->append(label.name).append("=\"");
-    AppendEscaped(*out_, label.value, true);
+    // It may be a client's, and Prometheus refuses a scrape that is not UTF-8.
+    AppendEscaped(*out_, base::DisplayText(label.value, base::LineFeeds::kKept), true);
     *out_ += '"';
     before = ',';
   }

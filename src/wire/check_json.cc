@@ -1,8 +1,29 @@
 #include "wire/check_json.h"
 
+#include <charconv>
+#include <cmath>
+#include <optional>
+
 #include <fmt/format.h>
 
 namespace sluice::wire {
+
+namespace {
+
+// The whole number that `fraction` writes as 2.0 or 2e3; none: it is no whole number, or is out of
+// range, which reads the same to whoever sent it.
+std::optional<Units> WholeOf(std::string_view fraction) {
+  double number = 0;
+  const char* const end = fraction.data() + fraction.size();
+  const auto [stop, error] = std::from_chars(fraction.data(), end, number);
+  if (error != std::errc() || stop != end || std::trunc(number) != number || number < 0 ||
+      number > static_cast<double>(kMaxUnits)) {
+    return std::nullopt;
+  }
+  return static_cast<Units>(number);  // Exact: kMaxUnits is below 2^53.
+}
+
+}  // namespace
 
 tl::expected<Cost, JsonProblem> CostOf(const JsonMember& member, std::string_view json) {
   if (member.kind == ScalarKind::kNull) {
@@ -15,6 +36,9 @@ tl::expected<Cost, JsonProblem> CostOf(const JsonMember& member, std::string_vie
     case ScalarKind::kInteger:
       break;
     case ScalarKind::kFraction:
+      if (const auto whole = WholeOf(member.text)) {
+        return Cost{.units = *whole};
+      }
       return wrong(fmt::format("`{}` must be a whole number", member.name));
     default:
       return wrong(fmt::format("`{}` must be a number", member.name));
@@ -26,6 +50,16 @@ tl::expected<Cost, JsonProblem> CostOf(const JsonMember& member, std::string_vie
     return wrong(fmt::format("`{}` must not be above {}", member.name, kMaxUnits));
   }
   return Cost{.units = member.integer};
+}
+
+tl::expected<std::string_view, JsonProblem> TextOf(const JsonMember& member,
+                                                   std::string_view json) {
+  const bool is_text = member.kind == ScalarKind::kText && !member.text.empty();
+  if (!is_text && member.kind != ScalarKind::kNull) {
+    return tl::unexpected(ProblemOf(member, json, JsonFault::kWrongType,
+                                    fmt::format("`{}` must be text, not empty", member.name)));
+  }
+  return member.text;
 }
 
 tl::expected<bool, JsonProblem> TruthOf(const JsonMember& member, std::string_view json) {

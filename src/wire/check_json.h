@@ -43,6 +43,9 @@ class CheckJson {
 // The cost that `member` holds: an integer from 0 to kMaxUnits, or the problem. For null: 1.
 [[nodiscard]] tl::expected<Cost, JsonProblem> CostOf(const JsonMember& member,
                                                      std::string_view json);
+// The text of a member that must be text, and not empty; null is "".
+[[nodiscard]] tl::expected<std::string_view, JsonProblem> TextOf(const JsonMember& member,
+                                                                 std::string_view json);
 
 // The truth that `member` holds, or the problem. For null: false.
 [[nodiscard]] tl::expected<bool, JsonProblem> TruthOf(const JsonMember& member,

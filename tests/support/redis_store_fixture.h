@@ -27,7 +27,7 @@ inline core::Quota YearlyOf(Units limit,
                             core::Algorithm algorithm = core::Algorithm::kFixedWindow) {
   core::Quota quota;
   quota.algorithm = algorithm;
-  quota.limit = quota.rate = quota.ceiling = limit;
+  quota.limit = quota.rate = limit;
   quota.window = std::chrono::hours(24 * 365);
   return quota;
 }

@@ -61,13 +61,13 @@ class ScriptedStore : public store::KeyStore {
   }
   void Release(store::HoldCall& call) override {
     verbs.push_back("release " + std::string(call.key.rule) + " formerly " +
-                    std::string(call.key.formerly) + " " + std::to_string(call.hold));
+                    Joined(call.key.formerly) + " " + std::to_string(call.hold));
     call.error = call_error;
     call.OnAnswered();
   }
   void Renew(store::HoldCall& call) override {
     verbs.push_back("renew " + std::string(call.key.rule) + " formerly " +
-                    std::string(call.key.formerly) + " " + std::to_string(call.hold));
+                    Joined(call.key.formerly) + " " + std::to_string(call.hold));
     call.error = call_error;
     call.OnAnswered();
   }
@@ -81,6 +81,13 @@ class ScriptedStore : public store::KeyStore {
   }
 
  private:
+  static std::string Joined(std::span<const std::string> ids) {
+    std::string text;
+    for (const std::string& id : ids) {
+      text += (text.empty() ? "" : ",") + id;
+    }
+    return text;
+  }
   void Answer(store::CheckCall& call) {
     call.error = call_error;
     for (std::size_t i = 0; i < call.checks.size(); ++i) {

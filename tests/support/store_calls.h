@@ -13,13 +13,12 @@
 
 namespace sluice::support {
 
-// `limit` an hour: as burst and rate for buckets, as ceiling for concurrency.
+// `limit` an hour: as burst and rate for buckets.
 inline core::Quota QuotaOf(core::Algorithm algorithm, Units limit) {
   core::Quota quota;
   quota.algorithm = algorithm;
   quota.limit = limit;
   quota.rate = core::IsBucket(algorithm) ? limit : 0;
-  quota.ceiling = algorithm == core::Algorithm::kConcurrency ? limit : 0;
   quota.window = std::chrono::hours(1);
   return quota;
 }
@@ -27,7 +26,11 @@ inline core::Quota QuotaOf(core::Algorithm algorithm, Units limit) {
 // A key that owns its text: one attribute, `user_id` unless said otherwise.
 class OwnedKey {
  public:
-  explicit OwnedKey(std::string value, std::string rule = "r", std::string formerly = "")
+  explicit OwnedKey(std::string value, std::string rule = "r")
+      : OwnedKey(std::move(value), std::move(rule), std::vector<std::string>{}) {}
+  OwnedKey(std::string value, std::string rule, const char* formerly)
+      : OwnedKey(std::move(value), std::move(rule), std::vector<std::string>{formerly}) {}
+  OwnedKey(std::string value, std::string rule, std::vector<std::string> formerly)
       : rule_(std::move(rule)), formerly_(std::move(formerly)), value_(std::move(value)) {
     parts_[0] = {.attribute = "user_id", .type = core::AttributeType::kText, .value = value_};
   }
@@ -40,7 +43,7 @@ class OwnedKey {
 
  private:
   std::string rule_;
-  std::string formerly_;
+  std::vector<std::string> formerly_;
   std::string value_;
   std::array<core::KeyPart, 1> parts_;
 };

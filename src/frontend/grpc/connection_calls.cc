@@ -18,6 +18,12 @@ constexpr wire::HttpField kContentType{"content-type", "application/grpc"};
 // What clients may compress with (grpc-accept-encoding); answers are not compressed.
 constexpr wire::HttpField kAcceptEncoding{"grpc-accept-encoding", "identity,gzip"};
 
+// A code that says what is wrong with the call itself, and not how things are.
+bool IsRefusal(GrpcCode code) {
+  return code != GrpcCode::kOk && code != GrpcCode::kResourceExhausted &&
+         code != GrpcCode::kDeadlineExceeded && code != GrpcCode::kUnavailable;
+}
+
 }  // namespace
 
 Connection::Call& Connection::TakeCall(wire::Http2Stream& stream) {
@@ -240,7 +246,16 @@ void Connection::TellHealth(Call& call) {
   }
 }
 
+// Every call ends by these, once.
 std::span<const wire::HttpField> Connection::Trailers(const Status& status) {
+  const auto code = static_cast<int>(status.code);
+  if (door_.settings_.answers != nullptr) {
+    door_.settings_.answers->Count(code);
+  }
+  if (door_.settings_.log != nullptr && IsRefusal(status.code)) [[unlikely]] {
+    door_.settings_.log->Note(now().time_since_epoch(), code, transport().peer_address(),
+                              status.message);
+  }
   fields_[0] = {"grpc-status", wire::DigitsOf(status.code)};
   if (status.message.empty()) {
     return std::span(fields_).first(1);

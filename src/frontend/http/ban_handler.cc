@@ -10,6 +10,7 @@
 #include "frontend/http/numbers.h"
 #include "frontend/http/problem.h"
 #include "service/operator_call.h"
+#include "wire/check_json.h"
 #include "wire/json_writer.h"
 #include "wire/scalar_object.h"
 
@@ -87,7 +88,12 @@ class Unban final : public Errand, private service::OperatorCall {
     }
     for (const wire::JsonMember& member : object_.members()) {
       if (member.reserved) {
-        only_rule = member.text;
+        const auto rule = wire::TextOf(member, body);
+        if (!rule) {
+          exchange_.AnswerProblem(ProblemOf(rule.error()));
+          return false;
+        }
+        only_rule = *rule;
       } else if (member.kind != wire::ScalarKind::kNull) {
         attributes_.push_back({.name = member.name, .value = member.text});
       }

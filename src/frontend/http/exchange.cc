@@ -57,7 +57,7 @@ void Exchange::AnswerProblem(const Problem& problem) {
 }
 
 void Exchange::Log(int status, std::string_view detail) const {
-  if (AnswerLog* const log = pool_.log(); log != nullptr) {
+  if (AnswerLog* const log = pool_.log(); log != nullptr && AnswerLog::IsRefusal(status)) {
     log->Note(base::CoarseSteadyNow().time_since_epoch(), status,
               client_ != nullptr ? client_->peer_address() : std::string_view(), detail);
   }

@@ -35,7 +35,11 @@ class KeyErrand final : public Errand, private service::OperatorCall {
     bool has_units = false;
     for (const wire::JsonMember& member : object_.members()) {
       if (member.reserved && member.name == "rule") {
-        only_rule = member.text;
+        const auto rule = wire::TextOf(member, body);
+        if (!rule) {
+          return refuse(rule.error());
+        }
+        only_rule = *rule;
       } else if (member.reserved) {
         const auto cost = wire::CostOf(member, body);
         if (!cost) {

@@ -153,10 +153,11 @@ void SendKeyedCheck(const wire::Http1Request& request, AnswerMemory& memory,
                     service::LimiterService& service, bool wait, Exchange& exchange) {
   const bool both = request.HasField(kName) && request.HasField(kOldName);
   const std::string_view key = request.Field(request.HasField(kName) ? kName : kOldName);
-  if (key.empty() || key.size() > kMostBytes || (both && request.Field(kOldName) != key)) {
+  if (key.empty() || key.size() > kMostBytes || request.HasSeveral(kName) ||
+      request.HasSeveral(kOldName) || (both && request.Field(kOldName) != key)) {
     exchange.AnswerProblem({.status = 400,
                             .title = {},
-                            .detail = "an Idempotency-Key has 1 to 256 bytes",
+                            .detail = "a request has one Idempotency-Key, of 1 to 256 bytes",
                             .code = "invalid_key"});
     return;
   }

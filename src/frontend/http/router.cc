@@ -79,7 +79,8 @@ bool Router::Admits(const wire::Http1Request& request, Exchange& exchange) {
   }
   constexpr std::string_view kScheme = "Bearer ";
   const std::string_view given = request.Field("Authorization");
-  const bool shown = wire::EqualsIgnoreCase(given.substr(0, kScheme.size()), kScheme);
+  const bool shown = wire::EqualsIgnoreCase(given.substr(0, kScheme.size()), kScheme) &&
+                     !request.HasSeveral("Authorization");
   if (shown && token_.Admits(given.substr(kScheme.size()))) {
     return true;
   }

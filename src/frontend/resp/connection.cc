@@ -148,11 +148,25 @@ void Connection::AskRedemption(RedemptionExchange& exchange) {
 }
 
 // Moves the answers that are ready, in order, to the output. True if that made room for more.
+void Connection::Count(std::string_view answer) {
+  const DoorSettings& settings = door_.settings_;
+  const bool is_error = answer.starts_with('-');
+  if (settings.answers != nullptr) {
+    settings.answers->Count(is_error ? AnswerCounts::kRespError : AnswerCounts::kRespAnswer);
+  }
+  if (settings.log != nullptr && is_error) [[unlikely]] {
+    settings.log->Note(now().time_since_epoch(), AnswerCounts::kRespError,
+                       transport().peer_address(), answer.substr(1, answer.find('\r') - 1));
+  }
+}
+
 bool Connection::RenderReady() {
   bool rendered = false;
   while (pipeline_.ready() && output().size() < door_.settings_.output_bytes) {
     Exchange& exchange = pipeline_.front();
+    const std::size_t begin = output().size();
     exchange.Render(output());
+    Count(std::string_view(output()).substr(begin));
     exchange.Return();
     pipeline_.Pop();
     rendered = true;

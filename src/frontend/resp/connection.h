@@ -72,6 +72,8 @@ class Connection final : public Conversation {
   void TakeCommands();
   void AskBatch();
   bool RenderReady();
+  // One answer, as it goes out.
+  void Count(std::string_view answer);
 
   [[nodiscard]] bool MayTake() const;
   [[nodiscard]] Awaiting WhatIsAwaited() const;

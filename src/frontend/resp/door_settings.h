@@ -7,6 +7,8 @@
 #include "sluice/time.h"
 
 #include "frontend/access_token.h"
+#include "frontend/answer_counts.h"
+#include "frontend/answer_log.h"
 #include "wire/resp_command_parser.h"
 
 namespace sluice::signing {
@@ -18,6 +20,8 @@ namespace sluice::frontend::resp {
 // The bounds of one listener. Each stands between a client that means ill, or is only slow,
 // and the memory and file descriptors of all others.
 struct DoorSettings {
+  LoopAnswers* answers = nullptr;  // Where answers are counted, if anywhere. Outlives the door.
+  AnswerLog* log = nullptr;        // Where refusals of requests are told. Outlives the door.
   const AccessToken* password = nullptr;  // That AUTH asks for; none. Outlives the door.
   // By which holds, receipts and reservations are sealed. None: none are given out or taken.
   const signing::Keyring* keys = nullptr;

@@ -1,7 +1,6 @@
 -- Bans a key, or lifts its ban and forgets its denials. Before it stands bans.lua.
 --
--- KEYS: the key's ban and its denials, and to lift also those under the rule's former id if it has
--- one.
+-- KEYS: the key's ban and its denials, and to lift also those under the rule's former ids.
 -- ARGV: time, for how long from now or nothing to lift, and the attributes of the key as its ban
 -- keeps them.
 -- Reply: the time, and 1 if the key is banned, or was until now.

@@ -5,6 +5,12 @@
 -- attributes alone, so that another algorithm lifts no ban.
 local BANNED = 7
 
+-- How long a banned key waits: for the end of the ban, of which `left` is left, and for its limit. Where
+-- the limit does not know when, the ban is at least known.
+local function wait_of_banned(left, by_limit)
+  return by_limit == NEVER and NEVER or max(left, by_limit)
+end
+
 -- nil where no ban lasts.
 local function load_ban(key)
   local text = call('GET', key)
@@ -36,6 +42,15 @@ local function banned_until(key)
     save_ban(key, ban)
   end
   return ban and ban.ends or 0
+end
+
+-- The ban that a key has under a former id of its rule moves to its own, unless it has one that lasts
+-- longer.
+local function adopt_ban(ban, former)
+  local old, own = load_ban(former), load_ban(ban)
+  if old and not (own and own.ends >= old.ends) then
+    call('RENAME', former, ban)
+  end
 end
 
 -- Bans the key from now on. A ban that lasts longer stays; when it is over, denials are counted

@@ -1,10 +1,41 @@
--- Mirrors src/core/concurrency.cc and src/store/hold_list.cc.
+-- Mirrors src/core/concurrency.cc, src/core/reserves.h and src/store/hold_list.cc.
 --
--- Quota: limit, hold_ttl, ceiling, and the name that a hold gets if it is granted.
--- State, a hash: "state" is "in_flight next_expiry last_expiry touched"; every other field is
--- the name of a hold and has "expiry units".
+-- Quota: limit, hold_ttl, reserves, and the name that a hold gets if it is granted. Reserves are
+-- nothing, or the priority of the caller if it has a share, then of each other one " name=slots",
+-- and a blank. Names are escaped and begin with ":".
+-- State, a hash: "state" is "in_flight next_expiry last_expiry touched". A hold's name has
+-- "expiry units" and, where it was granted to a priority with a share, its name followed by ":"
+-- has that priority. "shares" is the state that it belongs to, then of each priority in flight
+-- "|name=units"; where it belongs to another state, somebody wrote who knows no shares, and they
+-- are counted anew.
 local function quota_of(a, b, c, name)
-  return {tonumber(a), tonumber(b), tonumber(c), name}
+  local quota = {tonumber(a), tonumber(b), tonumber(a), name}
+  if c ~= '' then
+    quota.own, quota.others = match(c, '^[^ ]*'), {}
+    for other, slots in string.gmatch(c, ' ([^ =]+)=(%d+)') do
+      quota.others[other] = tonumber(slots)
+      quota[3] = quota[3] - slots
+    end
+  end
+  return quota
+end
+
+local function text_of(state)
+  return format('%.0f %.0f %.0f %.0f', state.in_flight, state.next_expiry, state.last_expiry,
+                state.touched)
+end
+
+-- What is in flight by priority, of the holds whose units are given.
+local function shares_among(all, units)
+  local shares = {}
+  for i = 1, #all, 2 do
+    local hold = match(all[i], '^(%d+):$')
+    if hold and units[hold] then
+      local priority = all[i + 1]
+      shares[priority] = (shares[priority] or 0) + units[hold]
+    end
+  end
+  return shares
 end
 
 local function load(key)
@@ -21,13 +52,14 @@ local function load(key)
                  added = {}}
   local back = state.touched - now
   if back <= 0 and now < state.next_expiry then
+    state.key = key
     return state
   end
   -- A hold has expired, or the clock has stepped back: all are looked through.
   state.shifted = back > 0
   back = max(back, 0)
   state.in_flight, state.next_expiry, state.last_expiry = 0, math.huge, 0
-  local all = call('HGETALL', key)
+  local all, kept = call('HGETALL', key), {}
   for i = 1, #all, 2 do
     local expiry, units = match(all[i + 1], '^(%d+) (%d+)$')
     if expiry then
@@ -35,6 +67,7 @@ local function load(key)
       if expiry <= now then
         state.gone[#state.gone + 1] = all[i]
       else
+        kept[all[i]] = units
         state.in_flight = state.in_flight + units
         state.next_expiry = min(state.next_expiry, expiry)
         state.last_expiry = max(state.last_expiry, expiry)
@@ -44,8 +77,36 @@ local function load(key)
       end
     end
   end
+  state.shares = shares_among(all, kept)
   state.touched = min(state.touched, now)
   return state
+end
+
+-- The shares that are stored with a state; nil where they belong to another one.
+local function stored_shares(state)
+  local of, list = match(state.key and call('HGET', state.key, 'shares') or '', '^([%d ]+)(.*)$')
+  if of ~= text_of(state) then
+    return nil
+  end
+  local shares = {}
+  for name, units in string.gmatch(list, '|([^=]+)=(%d+)') do
+    shares[name] = tonumber(units)
+  end
+  return shares
+end
+
+-- Of each priority the units in flight. Where a request has changed a state whose shares nobody knew,
+-- they are taken for nothing: then all that is reserved is kept.
+local function shares_of(state)
+  state.shares = state.shares or stored_shares(state)
+  if not state.shares and state.key then
+    local all, units = call('HGETALL', state.key), {}
+    for i = 1, #all, 2 do
+      units[all[i]] = tonumber(match(all[i + 1], '^%d+ (%d+)$'))
+    end
+    state.shares = shares_among(all, units)
+  end
+  return state.shares or {}
 end
 
 local function save(key, quota, state)
@@ -54,13 +115,26 @@ local function save(key, quota, state)
     return
   end
   for _, hold in ipairs(state.gone) do
-    call('HDEL', key, hold)
+    call('HDEL', key, hold, hold .. ':')
   end
   for _, hold in ipairs(state.added) do
     call('HSET', key, hold[1], format('%.0f %.0f', hold[2], hold[3]))
+    if hold[4] then
+      call('HSET', key, hold[1] .. ':', hold[4])
+    end
   end
-  call('HSET', key, 'state', format('%.0f %.0f %.0f %.0f', state.in_flight, state.next_expiry,
-                                    state.last_expiry, state.touched))
+  local text = text_of(state)
+  if state.shares then
+    local shares = {text}
+    for name, units in pairs(state.shares) do
+      if units > 0 then
+        shares[#shares + 1] = '|' .. name .. '=' .. format('%.0f', units)
+      end
+    end
+    call('HSET', key, 'state', text, 'shares', table.concat(shares))
+  else
+    call('HSET', key, 'state', text)
+  end
   if lasting then
     call('PEXPIRE', key, ttl(state.last_expiry))
   end
@@ -72,11 +146,15 @@ end
 
 local function judge(quota, state, cost, peek)
   local limit, ceiling = quota[1], quota[3]
-  local in_flight, left = 0, 0
+  local in_flight, left, shares, kept = 0, 0, {}, 0
   if state and state.in_flight > 0 then
     in_flight, left = state.in_flight, state.last_expiry - now
+    shares = quota.others and shares_of(state) or shares
   end
-  local remaining = max(ceiling - in_flight, 0)
+  for name, slots in pairs(quota.others or {}) do
+    kept = kept + max(slots - (shares[name] or 0), 0)
+  end
+  local remaining = max(limit - in_flight - kept, 0)
   if limit == 0 then
     return LIMIT_ZERO, remaining, left, NEVER
   elseif cost > limit then
@@ -98,7 +176,17 @@ local function judge(quota, state, cost, peek)
   for i, hold in ipairs(state and state.added or charged.added) do
     charged.added[i] = hold
   end
-  charged.added[#charged.added + 1] = {quota[4], expiry, cost}
+  local own = quota.own ~= '' and quota.own or nil
+  charged.added[#charged.added + 1] = {quota[4], expiry, cost, own}
+  if quota.others then
+    charged.shares = {}
+    for name, units in pairs(shares) do
+      charged.shares[name] = units
+    end
+    if own then
+      charged.shares[own] = (charged.shares[own] or 0) + cost
+    end
+  end
   return 0, remaining - cost, charged.last_expiry - now, 0, charged
 end
 
@@ -116,6 +204,8 @@ local function release(key, state, hold, length)
       return false
     end
   end
+  local priority = call('HGET', key, hold .. ':')
+  state.shares = state.shares or stored_shares(state)
   local added = {}
   for _, moved in ipairs(state.added) do
     if moved[1] ~= hold then
@@ -130,6 +220,9 @@ local function release(key, state, hold, length)
   else
     state.gone[#state.gone + 1] = hold
     state.in_flight = state.in_flight - units
+    if state.shares and priority then
+      state.shares[priority] = (state.shares[priority] or 0) - units
+    end
   end
   save(key, nil, state)
   return true

@@ -33,7 +33,7 @@ for _, guard in ipairs(mode ~= 'peek' and guards or {}) do
     -- This one is the last denial by the limit; who waits for it must wait for the ban too.
     bans = bans + 1
     reply[i + 2] = max(reply[i + 2], guard.lasts)
-    reply[i + 3] = reply[i + 3] < 0 and reply[i + 3] or max(reply[i + 3], guard.lasts)
+    reply[i + 3] = wait_of_banned(guard.lasts, reply[i + 3])
   end
 end
 reply[#reply + 1] = bans

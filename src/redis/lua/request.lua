@@ -1,8 +1,8 @@
 -- Any request: mirrors src/store/request.cc and draft.cc. Before it stand all algorithms'
--- fragments, in `kinds`.
+-- fragments, in `kinds`, and former_keys.lua.
 --
--- KEYS: of each check its key, and behind it the key under the rule's former id if it has one.
--- ARGV: time, mode (all, each or peek), then eight of each check: kind, former (1 or 0),
+-- KEYS: of each check its key, and behind it the keys under the rule's former ids.
+-- ARGV: time, mode (all, each or peek), then eight of each check: kind, how many former ids,
 -- shadow (1 or 0), cost, and the quota's four values.
 -- Reply: time, then of each check code, remaining, reset_after, wait as in one.lua; or the time
 -- alone.
@@ -13,33 +13,22 @@ for i = 3, #ARGV, 8 do
   local kind = kinds[ARGV[i]]
   local check = {kind = kind, shadow = ARGV[i + 2] == '1', cost = tonumber(ARGV[i + 3]),
                  quota = kind.quota(ARGV[i + 4], ARGV[i + 5], ARGV[i + 6], ARGV[i + 7]),
-                 key = KEYS[next_key]}
-  next_key = next_key + 1
-  if ARGV[i + 1] == '1' then
-    check.former = KEYS[next_key]
-    next_key = next_key + 1
+                 key = KEYS[next_key], formers = {}}
+  for former = 1, tonumber(ARGV[i + 1]) do
+    check.formers[former] = KEYS[next_key + former]
   end
+  next_key = next_key + 1 + #check.formers
   if kind.needs_other_edges and kind.needs_other_edges(check.quota) then
     return {now}
   end
   checks[#checks + 1] = check
 end
 
--- One key of the request: where it lies, what it holds, and what it would hold if the request
--- were charged. The state under the former id counts where there is none under the own one; it
--- moves when it is charged.
+-- One key of the request: what it holds, and what it would hold if the request were charged.
 for _, check in ipairs(checks) do
   local draft = drafts[check.key]
   if not draft then
-    local kind, quota = check.kind, check.quota
-    draft = {key = check.key, place = check.key, kind = kind, quota = quota,
-             base = kind.load(check.key)}
-    if check.former and not (draft.base and kind.counts(quota, draft.base)) then
-      local former = kind.load(check.former)
-      if former and kind.counts(quota, former) then
-        draft.place, draft.base = check.former, former
-      end
-    end
+    draft = {key = check.key, kind = check.kind, quota = check.quota, base = adopted(check.kind, check.quota, check.key, check.formers)}
     draft.state = draft.base
     drafts[check.key], order[#order + 1] = draft, draft
   end
@@ -105,12 +94,9 @@ end
 
 for _, draft in ipairs(order) do
   if draft.dirty then
-    if draft.place ~= draft.key then
-      call('RENAME', draft.place, draft.key)
-    end
     draft.kind.save(draft.key, draft.quota, draft.state)
   elseif draft.base and draft.base.shifted then
-    draft.kind.save(draft.place, draft.quota, draft.base)
+    draft.kind.save(draft.key, draft.quota, draft.base)
   end
 end
 

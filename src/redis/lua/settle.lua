@@ -1,8 +1,8 @@
 -- Says once what a charge cost in the end. Mirrors src/store/settle.cc. Before it stand all
 -- algorithms' fragments, in `kinds`, and reset_mark.lua.
 --
--- KEYS: the key, behind it the key under the rule's former id if it has one, then the marks of
--- their resets, and last the mark that remembers at what the charge is settled.
+-- KEYS: the key, behind it the keys under the rule's former ids, then the marks of their resets, and
+-- last the mark that remembers at what the charge is settled.
 -- ARGV: time, kind, the units that were charged and those that it cost, the quota's four values,
 -- when it was charged, when that stops counting, and until when it may be settled; nothing: as long
 -- as it counts.
@@ -33,24 +33,17 @@ set(mark, format('%.0f', settled), max(counts_until, open_until))
 
 -- Where the key's state is, if it has any.
 local quota = kind.quota(ARGV[5], ARGV[6], ARGV[7], ARGV[8])
-local place, state
-for i = 1, ids do
-  local found = kind.load(KEYS[i])
-  if found and kind.counts(quota, found) then
-    place, state = KEYS[i], found
-    break
-  end
+local state = adopted(kind, quota, KEYS[1], {unpack(KEYS, 2, ids)})
+if state and not kind.counts(quota, state) then
+  state = nil
 end
 if settled < charged and now < counts_until and state then
-  kind.refund(place, quota, state, charged - settled)
+  kind.refund(KEYS[1], quota, state, charged - settled)
 elseif settled > charged then
   -- Whatever the limit: what is above it is paid back before the next grant.
   local boundless = kind.quota('999999999999999', ARGV[6], ARGV[7], ARGV[8])
   local _, _, _, _, after = kind.judge(boundless, state, settled - charged, false)
   if after then
-    if place and place ~= KEYS[1] then
-      call('RENAME', place, KEYS[1])
-    end
     kind.save(KEYS[1], boundless, after)
   end
 end

@@ -110,9 +110,10 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     quota.limit = Chance(4) ? 0 : steady_ ? limit_ : DrawUnits();
     quota.strict = quota.algorithm == Algorithm::kSlidingWindow && Chance(20);
     quota.shape = quota.algorithm == Algorithm::kLeakyBucket && Chance(50);
-    quota.ceiling = quota.algorithm != Algorithm::kConcurrency ? 0
-                    : Chance(70)                               ? quota.limit
-                                                               : quota.limit / 2;
+    if (quota.algorithm == Algorithm::kConcurrency) {
+      quota.reserves = reserves_;
+      quota.priority = reserves_ == nullptr ? core::PriorityTag{0} : reserves_->TagOf(priority_);
+    }
     if (core::IsBucket(quota.algorithm)) {
       quota.rate = Chance(3) ? 0 : steady_ ? rate_ : DrawUnits();
       if (core::FaultOf(quota)) {
@@ -173,6 +174,8 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     OwnedCheckCall in_table;
     OwnedCheckCall in_redis;
     const std::size_t checks = Chance(60) ? 1 : 2 + Draw(2);
+    // One request has one priority.
+    priority_ = OneOf(kPriorities);
     // A rule's old id is nobody's by the time that another rule names it: not in one request.
     const std::size_t naming = Draw(kNamings);
     for (std::size_t i = 0; i < checks; ++i) {
@@ -283,6 +286,22 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     }
   }
 
+  static constexpr std::array kPriorities{"gold", "sil ver=|", "other", ""};
+  // Of a rule that has some, none, or others after a reload.
+  void DrawReserves() {
+    static const std::array<core::Reserves, 3> kSome = [] {
+      std::array<core::Reserves, 3> some;
+      some[0].Add("gold", 50);
+      some[0].Add("sil ver=|", 50);
+      some[1].Add("gold", 20);
+      some[2].Add("other", 10);
+      some[2].Add("sil ver=|", 30);
+      some[2].Add("gold", 40);
+      return some;
+    }();
+    reserves_ = Chance(30) ? nullptr : &kSome[Draw(kSome.size())];
+  }
+
   static constexpr std::array kValues{"a", "b", "c"};
   static constexpr std::size_t kNamings = 3;  // Of each value: new id, new id with the old, old.
 
@@ -307,6 +326,8 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
   Units rate_ = 1;
   bool banning_ = false;  // For a while: denials ban.
   core::Ban ban_;
+  const core::Reserves* reserves_ = nullptr;
+  const char* priority_ = "";
   std::uint64_t next_us_ = 0;  // When the last answer says that something changes.
 };
 
@@ -322,6 +343,7 @@ TEST_P(DifferenceTest, TheTableAndRedisAnswerTheSame) {
       limit_ = DrawUnits();
       rate_ = DrawUnits();
       DrawBan();
+      DrawReserves();
     }
     PassTime();
     const std::uint64_t what = Draw(100);

@@ -69,7 +69,8 @@ TEST_P(KeyStoreConformance, DenialsBanAKeyForTheTimeSaid) {
       const CheckAnswer banned = asker.Ask(cost);
       EXPECT_FALSE(banned.decision.allowed);
       EXPECT_EQ(banned.decision.reason, Reason::kBanned);
-      EXPECT_EQ(banned.decision.retry_after, kBan.lasts);
+      // Two of a limit of one never pass.
+      EXPECT_EQ(banned.decision.retry_after, cost == 2 ? Decision::kNever : kBan.lasts);
       EXPECT_EQ(banned.decision.remaining, 0);
       EXPECT_EQ(banned.decision.limit, 1);
     }
@@ -85,6 +86,45 @@ TEST_P(KeyStoreConformance, DenialsBanAKeyForTheTimeSaid) {
     EXPECT_NE(asker.Why(), Reason::kBanned);
     Reset(key, quota);
     Reset(other, quota);
+  }
+}
+
+// A ban that is over before the limit lets anything pass again: at every denial the wait is that
+// for both, and a caller that waits exactly so long passes.
+TEST_P(KeyStoreConformance, WhoIsBannedWaitsForTheLimitToo) {
+  constexpr Ban kShort{.after = 2, .within = seconds(10), .lasts = seconds(5)};
+  for (const Algorithm algorithm : {Algorithm::kSlidingWindowLog, Algorithm::kTokenBucket}) {
+    SCOPED_TRACE(core::NameOf(algorithm));
+    const OwnedKey key("early");
+    const Quota quota = QuotaOf(algorithm, 1);
+    const auto ask = [&](Units cost, bool peek) {
+      OwnedCheckCall call;
+      call.peek = peek;
+      call.Add(CheckOf(key, quota, cost));
+      call.own_checks[0].ban = &kShort;
+      Send(call);
+      return call.own_answers[0].decision;
+    };
+    EXPECT_TRUE(ask(1, false).allowed);
+    fixture_->Advance(seconds(1));
+    EXPECT_EQ(ask(1, false).retry_after, seconds(59));
+    EXPECT_EQ(ask(1, false).retry_after, seconds(59));  // Bans for 5 s.
+    fixture_->Advance(seconds(1));
+    for (const bool peek : {false, true}) {
+      const Decision banned = ask(1, peek);
+      EXPECT_EQ(banned.reason, Reason::kBanned);
+      EXPECT_EQ(banned.retry_after, seconds(58));
+      EXPECT_EQ(banned.reset_after, seconds(58));
+      EXPECT_EQ(banned.remaining, 0);
+    }
+    EXPECT_EQ(ask(0, false).retry_after, seconds(4));  // Nothing needs no room in the limit.
+    EXPECT_EQ(ask(0, false).reset_after, seconds(58));
+    EXPECT_EQ(ask(2, false).retry_after, Decision::kNever);
+    fixture_->Advance(seconds(58) - fixture_->resolution());
+    EXPECT_FALSE(ask(1, true).allowed);
+    fixture_->Advance(fixture_->resolution());
+    EXPECT_TRUE(ask(1, false).allowed);
+    Reset(key, quota);
   }
 }
 
@@ -181,6 +221,32 @@ TEST_P(KeyStoreConformance, BansAreListedAndLifted) {
   EXPECT_EQ(unban.error, StoreError::kNotFound);
   EXPECT_TRUE(list_now().empty());
   EXPECT_EQ(BanAsker(*fixture_, key, QuotaOf(Algorithm::kTokenBucket, 1)).Why(), Reason::kNone);
+}
+
+// Asked while banned, and then renamed again: the ban moves, and so do the denials that count.
+TEST_P(KeyStoreConformance, ABanSurvivesTwoRenames) {
+  const OwnedKey first("twice", "first");
+  const OwnedKey second("twice", "second", "first");
+  const OwnedKey third("twice", "third", "second");
+  const Quota quota = QuotaOf(Algorithm::kFixedWindow, 0);
+  EXPECT_EQ(BanAsker(*fixture_, first, quota).Why(), Reason::kLimitZero);
+  EXPECT_EQ(BanAsker(*fixture_, second, quota).Why(), Reason::kLimitZero);
+  fixture_->Advance(seconds(1));
+  EXPECT_EQ(BanAsker(*fixture_, third, quota).Ask().decision.reset_after, kBan.lasts);
+  const OwnedKey fourth("twice", "fourth", "third");
+  const OwnedKey fifth("twice", "fifth", "fourth");
+  fixture_->Advance(seconds(1));
+  EXPECT_EQ(BanAsker(*fixture_, fourth, quota).Why(), Reason::kBanned);
+  EXPECT_EQ(BanAsker(*fixture_, fifth, quota).Ask(1, true).decision.reset_after,
+            kBan.lasts - seconds(1));
+  support::Answered<store::BansCall> list;
+  fixture_->store().ListBans(list);
+  fixture_->Pump();
+  ASSERT_EQ(list.bans.size(), 1U);
+  EXPECT_EQ(list.bans[0].key.rule, "fifth");
+  EXPECT_EQ(list.now - list.bans[0].since, seconds(1));
+  Reset(fifth, quota);
+  EXPECT_EQ(BanAsker(*fixture_, fifth, quota).Why(), Reason::kLimitZero);
 }
 
 TEST_P(KeyStoreConformance, AWallThatStepsBackMakesNoBanLonger) {

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <string_view>
 #include <vector>
 
 #include "conformance/store/key_store_conformance.h"
@@ -76,6 +77,50 @@ TEST_P(KeyStoreConformance, ARenewedHoldExpiresItsTimeLater) {
   EXPECT_EQ(Ask(key, quota, 0, true).decision.remaining, 2);
   EXPECT_EQ(Renew(key, quota, kept), StoreError::kNotFound);
   EXPECT_EQ(Ask(key, quota, 2).decision.remaining, 0);
+}
+
+// Holds are counted by priority: as they are granted, released and expired, and in whatever list of
+// reserves the next check brings.
+TEST_P(KeyStoreConformance, EachPriorityHasItsShare) {
+  core::Reserves both;
+  both.Add("gold", 50);
+  both.Add("silver", 50);
+  core::Reserves one;
+  one.Add("silver", 20);
+  const OwnedKey key("shared");
+  const auto quota_for = [&](const core::Reserves* reserves, std::string_view priority) {
+    Quota quota = QuotaOf(Algorithm::kConcurrency, 10);
+    quota.reserves = reserves;
+    quota.priority = reserves == nullptr ? core::PriorityTag{0} : reserves->TagOf(priority);
+    return quota;
+  };
+  const Quota gold = quota_for(&both, "gold");
+  const Quota silver = quota_for(&both, "silver");
+  std::vector<store::HoldId> golds;
+  for (int i = 0; i < 5; ++i) {
+    const CheckAnswer answer = Ask(key, gold);
+    EXPECT_EQ(answer.decision.remaining, 4 - i);
+    golds.push_back(answer.hold);
+  }
+  EXPECT_EQ(Ask(key, gold).decision.reason, Reason::kReserved);
+  EXPECT_EQ(Ask(key, quota_for(&both, "")).decision.reason, Reason::kReserved);
+  EXPECT_EQ(Ask(key, silver, 0, true).decision.remaining, 5);
+  fixture_->Advance(seconds(30));
+  EXPECT_TRUE(Ask(key, silver, 4).decision.allowed);
+  EXPECT_EQ(Release(key, gold, golds[0]), StoreError::kNone);
+  EXPECT_EQ(Ask(key, silver, 0, true).decision.remaining, 1);
+  EXPECT_EQ(Ask(key, gold, 0, true).decision.remaining, 1);
+  EXPECT_EQ(Ask(key, silver, 2).decision.reason, Reason::kReserved);
+  // 4 of gold and 4 of silver are in flight. By another list, and by none:
+  EXPECT_EQ(Ask(key, quota_for(&one, "gold"), 0, true).decision.remaining, 2);
+  EXPECT_EQ(Ask(key, quota_for(nullptr, ""), 0, true).decision.remaining, 2);
+  EXPECT_TRUE(Ask(key, quota_for(nullptr, ""), 1).decision.allowed);
+  EXPECT_EQ(Ask(key, gold, 0, true).decision.remaining, 0);
+  EXPECT_EQ(Ask(key, gold).decision.reason, Reason::kReserved);
+  EXPECT_EQ(Ask(key, silver).decision.reason, Reason::kReserved);
+  fixture_->Advance(seconds(30));  // Those of gold expire.
+  EXPECT_EQ(Ask(key, silver, 0, true).decision.remaining, 0);
+  EXPECT_EQ(Ask(key, gold, 0, true).decision.remaining, 4);
 }
 
 TEST_P(KeyStoreConformance, OneHoldOfSeveralUnitsAndSeveralOfOneRequest) {

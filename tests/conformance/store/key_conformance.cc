@@ -55,7 +55,7 @@ TEST_P(KeyStoreConformance, AnotherShapeOrPartIsAnotherKey) {
   EXPECT_FALSE(ask_pair("a", "b:c", core::AttributeType::kText));
 }
 
-TEST_P(KeyStoreConformance, FormerlyMovesTheStateAtTheFirstCharge) {
+TEST_P(KeyStoreConformance, FormerlyMovesTheStateAtTheFirstTouch) {
   for (const Algorithm algorithm : kAll) {
     SCOPED_TRACE(core::NameOf(algorithm));
     const OwnedKey old_key("m", "old");
@@ -64,7 +64,7 @@ TEST_P(KeyStoreConformance, FormerlyMovesTheStateAtTheFirstCharge) {
     const Quota quota = QuotaOf(algorithm, 20);
     EXPECT_EQ(Drain(old_key, quota, 12), 12);
     EXPECT_EQ(Ask(new_key, quota, 0, true).decision.remaining, 8);
-    EXPECT_EQ(Ask(old_key, quota, 0, true).decision.remaining, 8);  // A peek only reads.
+    EXPECT_EQ(Ask(old_key, quota, 0, true).decision.remaining, 20);
     EXPECT_EQ(Ask(new_key, quota).decision.remaining, 7);
     EXPECT_EQ(Ask(new_alone, quota, 0, true).decision.remaining, 7);
     EXPECT_EQ(Ask(old_key, quota, 0, true).decision.remaining, 20);
@@ -72,6 +72,56 @@ TEST_P(KeyStoreConformance, FormerlyMovesTheStateAtTheFirstCharge) {
     Reset(new_key, quota);
     EXPECT_EQ(Drain(new_key, quota, 100), 20);
   }
+}
+
+// Renamed twice, and between the renames the key is denied or looked at, never charged.
+TEST_P(KeyStoreConformance, AStateSurvivesTwoRenames) {
+  for (const Algorithm algorithm : kAll) {
+    for (const bool peek : {false, true}) {
+      SCOPED_TRACE(core::NameOf(algorithm));
+      const OwnedKey first("t", "first");
+      const OwnedKey second("t", "second", "first");
+      const OwnedKey third("t", "third", "second");
+      const Quota quota = QuotaOf(algorithm, 5);
+      EXPECT_EQ(Drain(first, quota, 100), 5);
+      EXPECT_FALSE(Ask(second, quota, 1, peek).decision.allowed);
+      EXPECT_FALSE(Ask(third, quota, 1, peek).decision.allowed);
+      EXPECT_EQ(Left(OwnedKey("t", "third"), quota), 0);
+      Reset(third, quota);
+    }
+  }
+}
+
+// The key was not touched between the renames: the rule names both ids that it had.
+TEST_P(KeyStoreConformance, AStateIsFoundUnderAnyFormerId) {
+  for (const Algorithm algorithm : kAll) {
+    SCOPED_TRACE(core::NameOf(algorithm));
+    const OwnedKey first("u", "first");
+    const OwnedKey third("u", "third", std::vector<std::string>{"second", "first"});
+    const Quota quota = QuotaOf(algorithm, 5);
+    EXPECT_EQ(Drain(first, quota, 3), 3);
+    EXPECT_EQ(Left(third, quota), 2);
+    EXPECT_EQ(Left(first, quota), 5);
+    EXPECT_EQ(Drain(first, quota, 4), 4);  // What is in force has its own by now.
+    EXPECT_EQ(Drain(third, quota, 100), 2);
+    Reset(third, quota);
+    EXPECT_EQ(Left(first, quota), 5);
+    EXPECT_EQ(Left(third, quota), 5);
+  }
+}
+
+TEST_P(KeyStoreConformance, VerbsFindAStateUnderAFormerId) {
+  const OwnedKey first("v", "first");
+  const OwnedKey third("v", "third", std::vector<std::string>{"second", "first"});
+  const Quota quota = QuotaOf(Algorithm::kGcra, 5);
+  EXPECT_EQ(Drain(first, quota, 5), 5);
+  Refund(third, quota, 2);
+  EXPECT_EQ(Left(third, quota), 2);
+  const Quota holds = QuotaOf(Algorithm::kConcurrency, 2);
+  const store::HoldId held = Ask(first, holds).hold;
+  EXPECT_EQ(Renew(third, holds, held), store::StoreError::kNone);
+  EXPECT_EQ(Release(third, holds, held), store::StoreError::kNone);
+  EXPECT_EQ(Left(third, holds), 2);
 }
 
 TEST_P(KeyStoreConformance, AStateThatIsOverDoesNotHideTheFormerIdsOne) {

@@ -29,9 +29,6 @@ Quota QuotaOf(Algorithm algorithm, Units limit) {
   if (core::IsBucket(algorithm)) {
     quota.rate = limit;
   }
-  if (algorithm == Algorithm::kConcurrency) {
-    quota.ceiling = limit;
-  }
   return quota;
 }
 

@@ -239,6 +239,41 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("5 per month (Europe/Berlin)", run.stdout)
 
+    def test_explain_shows_what_strict_paths_make_of_a_path(self):
+        (self.root / "rules/a.yaml").write_text(
+            "rules: [{id: login, match: {endpoint: /login}, key_pattern: '{ip}', "
+            "algorithm: fixed_window, limit: 5, window: 1h}]\n")
+        (self.root / "proxy.yaml").write_text(
+            "listeners: [{address: 127.0.0.1:8080, proxy: {paths: strict}}]\n"
+            "rule_sources: [{files: [rules/a.yaml]}]\n")
+        def explain(endpoint):
+            run = subprocess.run([SLUICE, "explain", "--rules", "proxy.yaml", "ip=192.0.2.1",
+                                  "endpoint=" + endpoint], cwd=self.root, capture_output=True,
+                                 text=True, timeout=20)
+            return run.returncode, run.stdout
+        status, said = explain("//a/../login;x=1")
+        self.assertEqual((status, "refuses this request" in said), (1, True), said)
+        status, said = explain("/a/../%6cogin;x=1")
+        self.assertEqual(status, 0, said)
+        self.assertIn("127.0.0.1:8080 (paths: strict) reads the path /a/../%6cogin;x=1 as /login", said)
+        self.assertNotIn("reads the path", explain("/login")[1])
+
+    def test_what_refuses_a_request_is_counted_and_logged(self):
+        (self.root / "rules/a.yaml").write_text(RULES % 5)
+        self.start()
+        connection = http.client.HTTPConnection(self.address, timeout=20)
+        for _ in range(3):
+            connection.request("GET", "/nowhere")
+            response = connection.getresponse()
+            response.read()
+            self.assertEqual(response.status, 404)
+        connection.close()
+        self.assertEqual(
+            self.metric('sluice_http_requests_total{listener="127.0.0.1:0",status="404"}'), 3)
+        self.process.terminate()
+        log = self.process.communicate(timeout=20)[1]
+        self.assertEqual(len(re.findall("answered 404 to 127.0.0.1: this listener serves", log)), 1)
+
     def test_a_status_query_that_is_no_utf8_is_refused(self):
         (self.root / "rules/a.yaml").write_text(RULES % 5)
         self.start()

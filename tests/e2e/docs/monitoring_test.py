@@ -23,6 +23,7 @@ listeners:
   - {address: "127.0.0.1:0"}
   - {address: "127.0.0.1:0", role: admin}
   - {address: "127.0.0.1:0", protocol: grpc}
+  - {address: "127.0.0.1:0", protocol: resp}
 table: {keys: 1000}
 store: {redis: {address: "unix:%(root)s/no-redis"}}
 rule_sources:

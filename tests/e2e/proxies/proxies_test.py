@@ -94,12 +94,13 @@ class ProxiesTest(DaemonCase):
         self.app.server_close()
         super().tearDown()
 
-    def example(self, name, is_open):
-        """The example's text, with our ports; its variant that lets pass while Sluice is down."""
+    def example(self, name, is_open, asks=None):
+        """The example's text, with our ports; its variant that lets pass while Sluice is down. `asks`
+        is the file beside it that names Sluice's port, if it does not do so itself."""
         self.port = free_port()
         text = (EXAMPLES / name).read_text()
         for theirs, ours in (("127.0.0.1:8000", "127.0.0.1:%d" % self.port),
-                             ("127.0.0.1:8080", self.checks),
+                             *(() if asks else (("127.0.0.1:8080", self.checks),)),
                              ("127.0.0.1:3000", "127.0.0.1:%d" % self.app.server_address[1])):
             self.assertIn(theirs, text)
             text = text.replace(theirs, ours)
@@ -134,6 +135,14 @@ class ProxiesTest(DaemonCase):
         self.run_proxy(["caddy", "run", "--config", "Caddyfile"],
                        env=dict(os.environ, HOME=str(self.root), XDG_DATA_HOME=str(self.root),
                                 XDG_CONFIG_HOME=str(self.root)))
+
+    def haproxy(self, is_open=False):
+        (self.root / "haproxy.cfg").write_text(
+            self.example("haproxy.cfg", is_open, asks="sluice.lua"))
+        (self.root / "sluice.lua").write_text(
+            (EXAMPLES / "sluice.lua").read_text().replace("127.0.0.1:8080", self.checks))
+        self.run_proxy(["haproxy", "-f", "haproxy.cfg"],
+                       env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin"))
 
     def ask(self, path="/", method="GET", body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
@@ -222,6 +231,20 @@ class ProxiesTest(DaemonCase):
     def end_sluice(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+
+    def test_haproxy(self):
+        self.haproxy()
+        self.what_passes_and_what_does_not()
+        self.what_is_refused_without_a_limit(listed=403, unjudged=400)
+        self.what_no_rule_applies_to()
+        self.end_sluice()
+        self.assertEqual(self.ask()[0], 503)
+
+    def test_haproxy_lets_pass_while_sluice_is_down(self):
+        self.haproxy(is_open=True)
+        self.what_passes_and_what_does_not()
+        self.end_sluice()
+        self.passes_with_its_body()
 
     def test_nginx(self):
         self.nginx()

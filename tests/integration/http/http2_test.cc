@@ -238,6 +238,16 @@ TEST_F(Http2Test, AnIdleConnectionIsClosedAlsoIfItPings) {
   }
 }
 
+TEST_F(Http2Test, AnAdminListenerIsAskedByItsName) {
+  DoorSettings settings;
+  settings.role = Role::kAdmin;
+  settings.host_names = {.address = "127.0.0.1:6070", .names = {}};
+  Open(settings);
+  const auto rebound = client_.Ask("GET", "/metrics");  // :authority is "host".
+  Exchange();
+  EXPECT_EQ(client_.answers[rebound].status, 403);
+}
+
 TEST_F(Http2Test, AClientThatTakesNoAnswersIsClosed) {
   DoorSettings settings;
   settings.write_timeout = std::chrono::milliseconds(5);

@@ -86,8 +86,8 @@ TEST_F(RedisBanTest, DenialsByAnyNodeBanAKeyForAll) {
   EXPECT_EQ(Ask(one(), key, quota).reason, Reason::kBanned);
   const Decision banned = Ask(other(), key, quota, /*peek=*/true);
   EXPECT_EQ(banned.reason, Reason::kBanned);
-  EXPECT_GT(banned.retry_after, std::chrono::minutes(14));
-  EXPECT_LE(banned.retry_after, kBan.lasts);
+  EXPECT_GT(banned.retry_after, std::chrono::minutes(59));  // The limit's, which is longer.
+  EXPECT_LE(banned.retry_after, std::chrono::hours(1));
   const std::string ban = server_.Run({"KEYS", "*:ban:*"});
   EXPECT_TRUE(ban.ends_with("}:r:ban:user_id=u")) << ban;
   EXPECT_GT(std::stol(server_.Run({"PTTL", ban})), 14 * 60'000);

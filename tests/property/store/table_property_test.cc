@@ -49,7 +49,6 @@ Rule DrawRule(Random& random, std::size_t number) {
   quota.window = std::chrono::milliseconds(
       kWindowsMs[static_cast<std::size_t>(Draw(random, 0, kWindowsMs.size() - 1))]);
   quota.rate = core::IsBucket(quota.algorithm) ? Draw(random, 1, 20) : 0;
-  quota.ceiling = quota.algorithm == Algorithm::kConcurrency ? quota.limit : 0;
   return rule;
 }
 

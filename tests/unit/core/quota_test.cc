@@ -12,7 +12,6 @@ Quota Sound(Algorithm algorithm) {
   quota.algorithm = algorithm;
   quota.limit = 10;
   quota.rate = 10;
-  quota.ceiling = algorithm == Algorithm::kConcurrency ? 10 : 0;
   quota.window = 1min;
   return quota;
 }
@@ -30,7 +29,6 @@ TEST(QuotaTest, ZeroIsLegalAndUnlimitedNeedsNoNumbers) {
   for (int i = 0; i < kAlgorithmCount; ++i) {
     Quota quota = Sound(static_cast<Algorithm>(i));
     quota.limit = 0;
-    quota.ceiling = 0;
     EXPECT_EQ(FaultOf(quota), std::nullopt);
     Quota unlimited;
     unlimited.algorithm = quota.algorithm;
@@ -104,11 +102,6 @@ TEST(QuotaTest, RefusesWhatBelongsToAnotherAlgorithm) {
   EXPECT_TRUE(FaultOf(sliding));
   sliding.segments = 64;
   EXPECT_EQ(FaultOf(sliding), std::nullopt);
-  Quota holds = Sound(Algorithm::kConcurrency);
-  holds.ceiling = 11;
-  EXPECT_TRUE(FaultOf(holds));
-  holds.ceiling = -1;
-  EXPECT_TRUE(FaultOf(holds));
 }
 
 TEST(QuotaTest, SaysHowLongABucketTakesToRefill) {

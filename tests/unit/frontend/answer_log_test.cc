@@ -16,7 +16,6 @@ namespace {
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 class AnswerLogTest : public testing::Test {
@@ -40,15 +39,17 @@ TEST_F(AnswerLogTest, WritesALineForEachStatusAndMinuteWithTheNumberOfOthers) {
   EXPECT_THAT(lines_.back(), "401 10.0.0.3 no token 0");
 }
 
-TEST_F(AnswerLogTest, SaysNothingOfOrdinaryAnswers) {
-  for (const int status : {200, 204, 302, 408, 409, 412, 422, 429, 600}) {
-    log_.Note(seconds(1), status, "", "");
+TEST_F(AnswerLogTest, AnOrdinaryAnswerIsNoRefusal) {
+  for (const int status : {200, 204, 302, 408, 409, 412, 422, 429}) {
+    EXPECT_FALSE(AnswerLog::IsRefusal(status)) << status;
   }
-  EXPECT_THAT(lines_, IsEmpty());
+  for (const int status : {400, 401, 403, 404, 405, 413, 415, 431, 500, 503}) {
+    EXPECT_TRUE(AnswerLog::IsRefusal(status)) << status;
+  }
 }
 
 TEST(AnswerCountsTest, SumsTheLoopsOfEachListenerByStatus) {
-  AnswerCounts counts;
+  AnswerCounts counts(AnswerCounts::Protocol::kHttp);
   LoopAnswers& one = counts.Add("127.0.0.1:8080");
   LoopAnswers& two = counts.Add("127.0.0.1:8080");
   LoopAnswers& admin = counts.Add("127.0.0.1:6070");
@@ -72,6 +73,27 @@ TEST(AnswerCountsTest, SumsTheLoopsOfEachListenerByStatus) {
   // At 0 from the start, so that the first one shows as a rise.
   EXPECT_THAT(text, HasSubstr("{listener=\"127.0.0.1:6070\",status=\"401\"} 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("{listener=\"127.0.0.1:6070\",status=\"431\"}")));
+}
+
+TEST(AnswerCountsTest, EachProtocolHasItsOwnFamily) {
+  AnswerCounts grpc(AnswerCounts::Protocol::kGrpc);
+  grpc.Add("127.0.0.1:8081").Count(16);
+  AnswerCounts resp(AnswerCounts::Protocol::kResp);
+  resp.Add("127.0.0.1:6380").Count(AnswerCounts::kRespError);
+  AnswerCounts unused(AnswerCounts::Protocol::kHttp);
+  std::string text;
+  telemetry::Exposition exposition(text);
+  grpc.Write(exposition);
+  resp.Write(exposition);
+  unused.Write(exposition);
+  EXPECT_THAT(text,
+              HasSubstr("sluice_grpc_calls_total{listener=\"127.0.0.1:8081\",code=\"16\"} 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("sluice_grpc_calls_total{listener=\"127.0.0.1:8081\",code=\"0\"} 0\n"));
+  EXPECT_THAT(
+      text, HasSubstr("sluice_resp_commands_total{listener=\"127.0.0.1:6380\",result=\"ok\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("result=\"error\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("sluice_http")));
 }
 
 }  // namespace

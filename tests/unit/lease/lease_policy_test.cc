@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lease/lease_entry.h"
+
 namespace sluice::lease {
 namespace {
 
@@ -22,6 +24,30 @@ Standing Busy() {
           .round_trip_s = 0.001,
           .held = 0,
           .seen = 1'000};
+}
+
+// As many units as a check may cost, as often as it takes to fill 64 bits: no number overflows.
+TEST(LeasePolicyTest, TheGreatestCostsLeaveEveryNumberPossible) {
+  LeaseEntry entry;
+  entry.quota.algorithm = core::Algorithm::kFixedWindow;
+  entry.quota.limit = kMaxUnits;
+  entry.quota.window = milliseconds(1);
+  entry.span = SpanOf(entry.quota);
+  entry.limit = entry.remaining = kMaxUnits;
+  entry.ends = seconds(1);
+  entry.share = 1;
+  entry.arrivals.Start(NodeTime{}, seconds(1));
+  for (int i = 0; i < 20'000; ++i) {
+    entry.arrivals.Add(kMaxUnits, NodeTime{});
+    ASSERT_GT(entry.arrivals.PerSecond(), 0);
+    ASSERT_LT(entry.arrivals.PerSecond(), 1e18);
+  }
+  EXPECT_EQ(entry.arrivals.total(), kMaxUnits);
+  const Standing standing = entry.StandingAt(NodeTime{}, 1, 10);
+  const Units grant = GrantOf(entry.StandingAt(NodeTime{}, 1, 0.001));
+  EXPECT_GE(grant, 0);
+  EXPECT_LE(grant, kMaxUnits);
+  EXPECT_EQ(RefillPoint(standing.rate, 1e6), kMaxUnits);
 }
 
 TEST(LeasePolicyTest, TakesNoMoreThanIsExpected) {

@@ -70,6 +70,38 @@ TEST(MixedRequestTest, WhatIsReservedStandsIfTheRestIsNotAnswered) {
   EXPECT_TRUE(call.own_answers[1].charged);
 }
 
+// Whoever asked has denied the request for want of the rest, and says so: the shared store is away,
+// and the units are here again.
+TEST(MixedRequestTest, AnUndoneGrantCanBeSpentAgain) {
+  LeaseWorld world;
+  const core::Quota quota = LeaseWorld::Window();
+  world.AskMany(50, quota);
+  world.watched.is_away = true;
+  const auto spend = [&] {
+    OwnedCheckCall call;
+    call.Add(world.Lent(quota));
+    world.Send(call);
+    world.late.PumpAll();
+    return call.error == store::StoreError::kNone && call.own_answers[0].charged;
+  };
+  int left = 0;
+  while (spend()) {
+    ++left;
+  }
+  ASSERT_GT(left, 0);
+  support::Answered<store::RefundCall> undo;
+  undo.key = world.key.view();
+  undo.quota = quota;
+  undo.units = 1;
+  undo.sync = core::Sync::kLease;
+  undo.is_undo = true;
+  world.store.Refund(undo);
+  EXPECT_EQ(undo.error, store::StoreError::kNone);
+  EXPECT_EQ(undo.answers_got, 1);
+  EXPECT_TRUE(spend());
+  EXPECT_FALSE(spend());
+}
+
 TEST(MixedRequestTest, WhatIsLocalIsAskedOfNobodyElse) {
   LeaseWorld world;
   OwnedCheckCall call;

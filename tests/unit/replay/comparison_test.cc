@@ -76,7 +76,7 @@ TEST(ComparisonTest, StrictNeverAllowsAndFixedNeverDeniesWrongly) {
   for (const Request& request : Traffic(7)) {
     comparison.Judge(request.key, Sliding(20, 8), At(request.ms), Cost{request.cost});
   }
-  const ComparisonRow& strict = RowNamed(comparison, "sliding_window, 8 segments, strict");
+  const ComparisonRow& strict = RowNamed(comparison, "sliding_window, 48 segments, strict");
   EXPECT_EQ(strict.own_admissions.wrongly_allowed, 0U);
   EXPECT_GT(strict.own_admissions.wrongly_denied, 0U);
   const ComparisonRow& fixed = RowNamed(comparison, "fixed_window");

@@ -235,13 +235,14 @@ TEST(MatchTest, ReservedSlotsLowerTheCeilingOfOthers) {
                                  "overrides: {big: {limit: 100}, wide: {limit: unlimited}}"});
   ASSERT_NE(built.set, nullptr);
   const auto ceiling = [&](const std::string& user, const std::string& priority) {
-    return MatchOn(*built.set, {{"user_id", user}, {"priority", priority}}).only().quota.ceiling;
+    return core::CeilingOf(
+        MatchOn(*built.set, {{"user_id", user}, {"priority", priority}}).only().quota);
   };
   EXPECT_EQ(ceiling("u", "critical"), 9);  // 15% of 10 is one whole slot.
   EXPECT_EQ(ceiling("u", "high"), 8);
   EXPECT_EQ(ceiling("u", "low"), 7);
   EXPECT_EQ(ceiling("big", "low"), 65);
-  EXPECT_EQ(MatchOn(*built.set, {{"user_id", "u"}}).only().quota.ceiling, 7);
+  EXPECT_EQ(core::CeilingOf(MatchOn(*built.set, {{"user_id", "u"}}).only().quota), 7);
   EXPECT_EQ(MatchOn(*built.set, {{"user_id", "u"}}).only().quota.window, std::chrono::seconds(5));
   EXPECT_TRUE(MatchOn(*built.set, {{"user_id", "wide"}}).only().quota.unlimited);
 }

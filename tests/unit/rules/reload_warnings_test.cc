@@ -29,7 +29,7 @@ const std::string kSliding =
     "|id: r, key_pattern: '{a}', algorithm: sliding_window, limit: 5, window: 1h";
 
 TEST(ReloadWarningsTest, WhatKeepsStateIsNotWarnedOf) {
-  EXPECT_THAT(WarningsOf(kSliding, kSliding + ", strict: true, segments: 8, mode: shadow"),
+  EXPECT_THAT(WarningsOf(kSliding, kSliding + ", strict: true, segments: 48, mode: shadow"),
               IsEmpty());
   EXPECT_THAT(WarningsOf(kSliding,
                          "|id: r, key_pattern: 'k-{a}-x', algorithm: sliding_window, limit: 50, "
@@ -55,7 +55,9 @@ TEST(ReloadWarningsTest, WhatStartsKeysFreshIsWarnedOf) {
       warning("|id: r, key_pattern: '{a}', algorithm: sliding_window, limit: 5, window: 2h"),
       ElementsAre(HasSubstr("its window was 1h and is now 2h")));
   EXPECT_THAT(warning(kSliding + ", segments: 16"),
-              ElementsAre(HasSubstr("its segments was 8 and is now 16")));
+              ElementsAre(HasSubstr("its segments was 48 and is now 16")));
+  EXPECT_THAT(warning(kSliding + ", strict: true"),
+              ElementsAre(HasSubstr("its segments was 48 and is now 8")));
   EXPECT_THAT(
       warning("|id: r, key_pattern: '{a}{b}', algorithm: sliding_window, limit: 5, window: 1h"),
       ElementsAre(HasSubstr("its key was {a} and is now {a}{b}")));

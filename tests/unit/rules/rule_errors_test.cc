@@ -80,6 +80,10 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"match: {\"a b\": x}", "r.yaml:7:13: ", "no spaces"},
       {"formerly: r", "r.yaml:7:15: ", "is this very rule"},
       {"formerly: a/b", "r.yaml:7:15: ", "make an id"},
+      {"formerly: [old, r]", "r.yaml:7:21: ", "is this very rule"},
+      {"formerly: [old, older, old]", "r.yaml:7:28: ", "is named twice"},
+      {"formerly: []", "r.yaml:7:15: ", "a list of 1 to 8"},
+      {"formerly: [a, b, c, d, e, f, g, h, i]", "r.yaml:7:15: ", "a list of 1 to 8"},
       {"replaces: [r]", "r.yaml:7:16: ", "is this very rule"},
       {"replaces: [x]", "r.yaml:7:16: ", "there is no rule x"},
       {"replaces: x", "r.yaml:7:15: ", "must be a list"},
@@ -305,6 +309,11 @@ TEST(RuleErrorsTest, ReserveSharesAreJudged) {
   EXPECT_THAT(error_of("{critical: 101%}"), ElementsAre(HasSubstr("a share from 1% to 100%")));
   EXPECT_THAT(error_of("{critical: 60%, high: 60%}"), ElementsAre(HasSubstr("add up to 120%")));
   EXPECT_THAT(error_of("20%"), ElementsAre(HasSubstr("must be a map")));
+  std::string many = "{p0: 1%";
+  for (int i = 1; i < 33; ++i) {
+    many += ", p" + std::to_string(i) + ": 1%";
+  }
+  EXPECT_THAT(error_of(many + "}"), ElementsAre(HasSubstr("more than 32 priorities")));
 }
 
 TEST(RuleErrorsTest, AttributeDeclarationsAreJudged) {

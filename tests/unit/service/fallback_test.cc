@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -121,6 +122,39 @@ TEST_F(FallbackTest, TwoLocalRulesAreChargedTogetherOrNotAtAll) {
   TestCall call;
   EXPECT_FALSE(Decide(call));
   EXPECT_EQ(call.verdict.decisions[0].decision.remaining, 18);
+}
+
+// A part of the store is away: what the other part charged goes back where this node then denies.
+TEST_F(FallbackTest, WhatTheStoreChargedGoesBackWhereThisNodeDenies) {
+  for (const std::string policy : {"deny", "local"}) {
+    SCOPED_TRACE(policy);
+    Load(RuleText("away", ", on_store_error: " + policy + ", burst: 2") + RuleText("near") +
+         "  - {id: held, key_pattern: '{user_id}', algorithm: concurrency, limit: 5, hold_ttl: "
+         "1m}\n" +
+         RuleText("shadowed", ", mode: shadow"));
+    store.script = [](const store::Check& check) {
+      const bool away = check.key.rule == "away";
+      return store::CheckAnswer{.error = away ? StoreError::kUnavailable : StoreError::kNone,
+                                .decision = {.allowed = true, .limit = 10, .remaining = 9},
+                                .charged = !away,
+                                .hold = check.key.rule == "held" ? 7U : 0U};
+    };
+    if (policy == "local") {
+      EXPECT_TRUE(Decide());
+      EXPECT_TRUE(Decide());
+      EXPECT_TRUE(store.verbs.empty());  // Nothing of what is allowed.
+    }
+    TestCall call;
+    EXPECT_FALSE(Decide(call));
+    EXPECT_EQ(store.verbs, (std::vector<std::string>{"refund near 1", "release held formerly  7",
+                                                     "refund shadowed 1"}));
+    for (const RuleDecision& decision : call.verdict.decisions) {
+      EXPECT_FALSE(decision.charged);
+      EXPECT_EQ(decision.hold, 0U);
+    }
+    EXPECT_EQ(call.verdict.decisions[1].decision.remaining, 10);
+    store.verbs.clear();
+  }
 }
 
 TEST_F(FallbackTest, ADenialStaysInForceWhileTheStoreIsAway) {

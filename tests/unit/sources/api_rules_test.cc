@@ -40,6 +40,13 @@ TEST(RuleDocumentTest, GivesTheBodyItsIdAndKeepsItsPlaces) {
   EXPECT_EQ(findings.errors.front().place.column, 3);
 }
 
+TEST(RuleDocumentTest, TakesEscapesAsJsonWritesThem) {
+  const std::string smile = Document("a", R"({"key_pattern": "\ud83d\ude00 \\ud83d \u00e9"})");
+  EXPECT_NE(smile.find(R"("\U0001f600 \\ud83d \u00e9")"), std::string::npos) << smile;
+  EXPECT_TRUE(Document("a", R"({"key_pattern": "\ud83d"})").empty()) << "half of a character";
+  EXPECT_TRUE(Document("a", "{}\\").empty());
+}
+
 TEST(RuleDocumentTest, ABodyMayNameItsIdButNoOther) {
   EXPECT_NE(
       Built(Document("a", R"({"id": "a", "key_pattern": "u:{u}", "algorithm": "gcra", "rate": 1,

@@ -23,7 +23,6 @@ TEST_P(AllocationTest, ADecisionAllocatesNothing) {
   quota.algorithm = GetParam();
   quota.limit = 50;
   quota.rate = core::IsBucket(GetParam()) ? 50 : 0;
-  quota.ceiling = GetParam() == core::Algorithm::kConcurrency ? 50 : 0;
   quota.window = std::chrono::seconds(1);
   const support::OwnedKey key("a key of a length that no small string holds");
   const support::OwnedKey other("another key of a length that no small string holds");

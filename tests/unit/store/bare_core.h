@@ -26,7 +26,8 @@ inline void LetOthersRun() {
 struct BareCore {
   static constexpr Geometry kGeometry{.homes = 64, .blocks = 16};
 
-  BareCore() : BareCore(TableLayout::Of(kGeometry)) {}
+  BareCore() : BareCore(kGeometry) {}
+  explicit BareCore(const Geometry& geometry) : BareCore(TableLayout::Of(geometry)) {}
   BareCore(const BareCore&) = delete;
   BareCore& operator=(const BareCore&) = delete;
 
@@ -48,7 +49,7 @@ struct BareCore {
              .rules = RuleDirectory(parts.rules),
              .blocks = BlockPool(parts.blocks, {}),
              .counters = {},
-             .slots = SlotArray(parts.slots, kGeometry.homes, core.blocks, core.counters),
+             .slots = SlotArray(parts.slots, layout.geometry.homes, core.blocks, core.counters),
              .base = parts.bytes.data(),
              .journal = parts.journal,
              .when_full = WhenFull::kEvict} {}

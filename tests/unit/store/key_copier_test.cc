@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,7 +14,10 @@
 #include <sched.h>
 
 #include "core/outcome.h"
+#include "store/decide_one.h"
+#include "store/list_kind.h"
 #include "store/mapping.h"
+#include "store/refund.h"
 #include "store/request.h"
 #include "store/table_layout.h"
 #include "support/store_calls.h"
@@ -175,6 +180,53 @@ TEST_F(KeyCopierTest, ALongLogThatWasOverAndIsUsedAgainBeginsAnew) {
   EXPECT_EQ(collector.entries.size(), 700U);
   ExpectRising(collector.entries);
   EXPECT_EQ(collector.entries.front().at, 0);
+}
+
+// Half of the keys are copied when all charges are settled: the marks that this leaves lie before
+// and behind where the copier is. Whoever has what was given back must have the mark too, or the
+// receipt would give it back again.
+TEST_F(KeyCopierTest, WhatASettlementGaveBackIsNeverCopiedWithoutItsMark) {
+  constexpr std::size_t kCharged = 40;
+  quota_ = support::QuotaOf(Algorithm::kFixedWindow, 10);
+  std::vector<std::unique_ptr<OwnedKey>> keys;
+  std::vector<Receipt> receipts;
+  for (std::size_t i = 0; i < kCharged; ++i) {
+    keys.push_back(std::make_unique<OwnedKey>(std::to_string(i)));
+    OwnedCheckCall call;
+    call.Add({.key = keys[i]->view(), .quota = quota_, .cost = Cost{4}, .want_receipt = true});
+    DecideOne(core_, Now(), call, core_.hash.Of("r", keys[i]->view(), quota_));
+    receipts.push_back(call.own_answers[0].receipt);
+  }
+  class Sink final : public KeySink {
+   public:
+    bool Take(const KeyImage& image, std::span<const std::byte> /*items*/) override {
+      marks += image.kind == kMarkKind ? 1 : 0;
+      keys += image.kind == kMarkKind ? 0 : 1;
+      if (keys == kCharged / 2 && settle_all) {
+        std::exchange(settle_all, nullptr)();
+      }
+      return true;
+    }
+    std::size_t keys = 0;
+    std::size_t marks = 0;
+    std::function<void()> settle_all;
+  };
+  Sink sink;
+  sink.settle_all = [&] {
+    for (std::size_t i = 0; i < kCharged; ++i) {
+      support::Answered<SettleCall> call;
+      call.key = keys[i]->view();
+      call.quota = quota_;
+      call.receipt = receipts[i];
+      call.charged = 4;
+      call.units = 1;
+      SettleCharge(core_, Now(), call);
+      ASSERT_EQ(call.error, StoreError::kNone);
+    }
+  };
+  CopyAll(sink);
+  EXPECT_EQ(sink.keys, kCharged);
+  EXPECT_EQ(sink.marks, kCharged);
 }
 
 }  // namespace

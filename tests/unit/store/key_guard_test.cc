@@ -1,9 +1,11 @@
 #include "store/key_guard.h"
 
+#include <chrono>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "store/decide_one.h"
 #include "unit/store/bare_core.h"
 
 namespace sluice::store {
@@ -17,29 +19,36 @@ TEST(KeyGuardTest, SeesAStateThatMovesWhileItWaits) {
   constexpr std::uint32_t kMover = 9;
   BareCore bare;
   TableCore& core = bare.core;
-  core::Quota quota;
-  quota.algorithm = core::Algorithm::kGcra;
+  const core::Quota quota = support::QuotaOf(core::Algorithm::kGcra, 5);
+  const Turn turn{.now = {.line = TableInstant(std::chrono::hours(1)), .wall = {}}, .thread = 0};
+  const OwnedKey before("k", "old");
   const OwnedKey key("k", "new", "old");
-  const auto insert = [&](std::string_view rule) {
-    return core.slots.Insert({.key = core.hash.Of(rule, key.view(), quota),
-                              .rule = 0,
-                              .kind = 0,
-                              .now = {},
-                              .owner = kMover,
-                              .may_evict = false});
-  };
-  Slot* const former = insert("old");
-  const Turn turn;
-  bool sees_own = false;
+  support::OwnedCheckCall call;
+  call.Add({.key = before.view(), .quota = quota, .cost = Cost{5}});
+  DecideOne(core, turn, call, core.hash.Of("old", before.view(), quota));
+  Slot* const former = bare.Find("old", before, quota);
+  ASSERT_NE(former, nullptr);
+  Lock(*former, kMover);
+  const Slot* guarded = nullptr;
   std::thread waiting([&] {
     const KeyGuard guard(core, turn, key.view(), quota);
-    sees_own = guard.own() != nullptr;
+    guarded = guard.slot();
   });
   LetOthersRun();
-  Unlock(*insert("new"));
+  Slot* const own = core.slots.Insert({.key = core.hash.Of("new", key.view(), quota),
+                                       .rule = 0,
+                                       .kind = former->kind,
+                                       .now = turn.now.line,
+                                       .owner = kMover,
+                                       .may_evict = false});
+  own->state = former->state;
+  own->expiry.store(former->expiry.load());
+  former->state = {};
+  former->expiry.store(0);
+  Unlock(*own);
   Unlock(*former);
   waiting.join();
-  EXPECT_TRUE(sees_own);
+  EXPECT_EQ(guarded, own);
 }
 
 }  // namespace

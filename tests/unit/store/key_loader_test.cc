@@ -37,8 +37,8 @@ TEST(KeyLoaderTest, AHoldWhoseBlockAnotherKeyHadIsKeptAndCanBeReleased) {
   const Mapping mapping = std::move(*Mapping::Anonymous(layout.bytes, false));
   const TableParts parts = TableParts::Of(mapping.bytes(), layout);
   KeyLoader loader(parts);
-  const Hold before{.id = IdAt(3, 1, 17), .expiry_ns = 1'000, .units = 2};
-  const Hold after{.id = IdAt(3, 1, 18), .expiry_ns = 2'000, .units = 5};
+  const Hold before{.id = IdAt(3, 1, 17), .expiry_ns = 1'000, .charge = 2};
+  const Hold after{.id = IdAt(3, 1, 18), .expiry_ns = 2'000, .charge = 5};
   loader.Claim(before.id);
   loader.Claim(after.id);
   ASSERT_TRUE(Load(loader, 1, before));

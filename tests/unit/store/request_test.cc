@@ -47,7 +47,9 @@ TEST(RequestTest, WhatCanNeverPassTakesNoSlot) {
   core::Quota no_rate = QuotaOf(Algorithm::kTokenBucket, 5);
   no_rate.rate = 0;
   core::Quota reserved = QuotaOf(Algorithm::kConcurrency, 5);
-  reserved.ceiling = 0;
+  core::Reserves all_of_it;
+  all_of_it.Add("critical", 100);
+  reserved.reserves = &all_of_it;
   const core::Quota no_limit = QuotaOf(Algorithm::kFixedWindow, 0);
   const core::Quota small = QuotaOf(Algorithm::kSlidingWindowLog, 5);
   const OwnedKey key("never");

@@ -122,6 +122,31 @@ TEST_F(TableFileTest, AnotherFormatVersionIsRefused) {
   EXPECT_NE(Refusal(Options()).find("format 99"), std::string::npos);
 }
 
+// Format 1 had the same parts, with no priority in its holds.
+TEST_F(TableFileTest, ATableOfFormat1IsTakenOverWithAllThatItHas) {
+  {
+    const auto table = Open();
+    EXPECT_EQ(Ask(*table, Algorithm::kConcurrency, 10, 3).decision.remaining, 7);
+    EXPECT_EQ(Ask(*table, Algorithm::kSlidingWindowLog, 10, 4).decision.remaining, 6);
+    EXPECT_EQ(Ask(*table, Algorithm::kGcra, 10, 5).decision.remaining, 5);
+  }
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(8);
+    file.put(1);
+  }
+  {
+    const auto table = Open();
+    EXPECT_TRUE(table->resumed());
+    EXPECT_EQ(Ask(*table, Algorithm::kConcurrency, 10, 0).decision.remaining, 7);
+    EXPECT_EQ(Ask(*table, Algorithm::kSlidingWindowLog, 10, 0).decision.remaining, 6);
+    EXPECT_EQ(Ask(*table, Algorithm::kGcra, 10, 0).decision.remaining, 5);
+  }
+  std::ifstream file(path_, std::ios::binary);
+  file.seekg(8);
+  EXPECT_EQ(file.get(), static_cast<int>(kTableVersion));
+}
+
 TEST_F(TableFileTest, AFileOfAnotherUserIsRefusedWithBothUsersNamed) {
   if (geteuid() != 0) {
     GTEST_SKIP() << "only root can give a file to another user";

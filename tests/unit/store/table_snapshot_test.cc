@@ -1,13 +1,17 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -15,7 +19,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "store/snapshot_sum.h"
 #include "store/table.h"
+#include "store/table_snapshot_format.h"
 #include "store/table_snapshot_reader.h"
 #include "store/table_snapshot_writer.h"
 #include "support/manual_clock.h"
@@ -259,6 +265,53 @@ TEST_F(TableSnapshotTest, ForeignAndOtherFormatsSayWhatTheyAre) {
   const std::string refusal = Refusal(Options());
   EXPECT_NE(refusal.find("format 99"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("start the Sluice that made it"), std::string::npos);
+}
+
+// A hold's priority comes back with it, by a snapshot and by a change of size.
+TEST_F(TableSnapshotTest, EachHoldKeepsItsPriority) {
+  core::Reserves reserves;
+  reserves.Add("gold", 50);
+  reserves.Add("silver", 50);
+  const auto of = [&](std::string_view priority) {
+    core::Quota quota = QuotaOf(Algorithm::kConcurrency, 10);
+    quota.reserves = &reserves;
+    quota.priority = reserves.TagOf(priority);
+    return quota;
+  };
+  {
+    const auto table = Open();
+    EXPECT_TRUE(Ask(*table, "k", of("gold"), 4).decision.allowed);
+    EXPECT_TRUE(table->WriteSnapshot().has_value());
+  }
+  Reboot();
+  EXPECT_EQ(Ask(*Open(), "k", of("silver"), 0, true).decision.remaining, 5);
+  const auto grown = Open(Options(2000, 2000));
+  EXPECT_TRUE(grown->opening().resized);
+  EXPECT_EQ(Ask(*grown, "k", of("silver"), 0, true).decision.remaining, 5);
+  EXPECT_EQ(Ask(*grown, "k", of("gold"), 0, true).decision.remaining, 1);
+}
+
+TEST_F(TableSnapshotTest, ASnapshotOfFormat1IsLoaded) {
+  {
+    const auto table = Open();
+    Use(*table, "k", Algorithm::kConcurrency, 3);
+    Use(*table, "k", Algorithm::kSlidingWindowLog, 5);
+    ASSERT_TRUE(table->WriteSnapshot().has_value());
+  }
+  std::string bytes = BytesOf(Snapshot());
+  ASSERT_EQ(bytes[8], static_cast<char>(kSnapshotVersion));
+  bytes[8] = 1;
+  SnapshotSum sum;
+  const std::size_t end = bytes.size() - sizeof(SnapshotTail::checksum);
+  sum.Add(std::as_bytes(std::span(bytes.data(), end)));
+  const auto checksum = sum.Value();
+  std::memcpy(bytes.data() + end, checksum.data(), sizeof(checksum));
+  Write(Snapshot(), bytes);
+  Reboot();
+  const auto table = Open();
+  EXPECT_TRUE(table->opening().warnings.empty());
+  EXPECT_EQ(Used(*table, "k", Algorithm::kConcurrency), 3);
+  EXPECT_EQ(Used(*table, "k", Algorithm::kSlidingWindowLog), 5);
 }
 
 TEST_F(TableSnapshotTest, ASnapshotLoadsIntoATableOfAnotherSize) {

@@ -1,4 +1,5 @@
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -152,44 +153,65 @@ TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
   }
 }
 
-// The state moves to the new id in the same request: it is back under the old one, whole.
-TEST_F(UndoTest, ARequestThatMovesTheStateOfAFormerId) {
-  const OwnedKey before("k", "old");
-  const OwnedKey renamed("k", "new", "old");
-  const OwnedKey alone("k", "new");
-  HoldId hold = 0;
-  const auto next = ExpectUndone(
-      [&](Table& table) {
-        for (const Algorithm algorithm : kMoved) {
+// A state moves to the new id as soon as the key is looked at there: it is back under the old one,
+// whole.
+TEST_F(UndoTest, TheMoveOfAStateFromAFormerId) {
+  for (const Algorithm algorithm : kMoved) {
+    SCOPED_TRACE(core::NameOf(algorithm));
+    const std::string text(core::NameOf(algorithm));
+    const OwnedKey before(text, "old");
+    const OwnedKey renamed(text, "new", "old");
+    const OwnedKey alone(text, "new");
+    HoldId hold = 0;
+    const auto next = ExpectUndone(
+        [&](Table& table) {
           for (int i = 0; i < 5; ++i) {  // Two blocks of holds.
             const CheckAnswer answer = Ask(table, before, algorithm, 1);
             hold = hold == 0 ? answer.hold : hold;
           }
-        }
-      },
-      [&](Table& table) {
-        OwnedCheckCall call;
-        for (const Algorithm algorithm : kMoved) {
-          call.Add(
-              {.key = renamed.view(), .quota = QuotaOf(algorithm, kUndoLimit), .cost = Cost{1}});
-        }
-        support::Send(table, call);
-      },
-      [&](Table& table) {
-        std::vector<Units> remaining;
-        for (const Algorithm algorithm : kMoved) {
-          for (const OwnedKey* key : {&before, &renamed, &alone}) {
+        },
+        [&](Table& table) { (void)Ask(table, renamed, algorithm, 0, true); },
+        [&](Table& table) {
+          std::vector<Units> remaining;
+          for (const OwnedKey* key : {&before, &alone}) {
             remaining.push_back(Ask(table, *key, algorithm, 0, true).decision.remaining);
           }
-        }
-        return remaining;
-      });
-  support::Answered<HoldCall> release;
-  release.key = before.view();
-  release.quota = QuotaOf(Algorithm::kConcurrency, kUndoLimit);
-  release.hold = hold;
-  next->Release(release);
-  EXPECT_EQ(release.error, StoreError::kNone);
+          return remaining;
+        });
+    if (hold != 0) {
+      support::Answered<HoldCall> release;
+      release.key = before.view();
+      release.quota = QuotaOf(algorithm, kUndoLimit);
+      release.hold = hold;
+      next->Release(release);
+      EXPECT_EQ(release.error, StoreError::kNone);
+    }
+  }
+}
+
+// A ban that is made longer: the one before still stands.
+TEST_F(UndoTest, ABanOfAKeyThatIsBanned) {
+  const OwnedKey key("k");
+  const auto ban_for = [&](Table& table, std::chrono::hours length) {
+    support::Answered<BanCall> call;
+    call.key = key.view();
+    call.duration = length;
+    table.Ban(call);
+    ASSERT_EQ(call.error, StoreError::kNone);
+  };
+  (void)ExpectUndone([&](Table& table) { ban_for(table, std::chrono::hours(1)); },
+                     [&](Table& table) { ban_for(table, std::chrono::hours(5)); },
+                     [&](Table& table) {
+                       support::Answered<BansCall> list;
+                       table.ListBans(list);
+                       std::vector<Duration> left;
+                       for (const BannedKey& ban : list.bans) {
+                         EXPECT_EQ(ban.key.rule, "r");
+                         EXPECT_EQ(ban.key.parts.size(), 1U);
+                         left.push_back(ban.until - ban.since);
+                       }
+                       return left;
+                     });
 }
 
 TEST_F(UndoTest, ARefundOfSeveralEntries) {

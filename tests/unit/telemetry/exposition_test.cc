@@ -37,6 +37,14 @@ TEST(ExpositionTest, EscapesLabelValuesAndHelp) {
             "x{path=\"C:\\\\tmp \\\"new\\\"\\nline\"} 1\n");
 }
 
+TEST(ExpositionTest, WritesOutWhatATerminalWouldObeyAndBytesThatAreNoUtf8) {
+  std::string text;
+  Exposition out(text);
+  const Label label{.name = "key", .value = "a\x1b[31m\xff\u202e"};
+  out.Sample("x", {&label, 1}, std::uint64_t{1});
+  EXPECT_EQ(text, "x{key=\"a\\\\x1b[31m\\\\xff\\\\u202e\"} 1\n");
+}
+
 TEST(ExpositionTest, WritesFractionsAndWhatIsNoNumber) {
   std::string text;
   Exposition out(text);

@@ -95,6 +95,17 @@ TEST(CheckJsonTest, NamesTheMemberThatIsNoScalar) {
   EXPECT_THAT(Told(R"({"attributes":"x"})"), HasSubstr("`attributes` must be an object"));
 }
 
+TEST(CheckJsonTest, AWholeNumberMayBeWrittenAsAFraction) {
+  CheckJson json;
+  for (const auto& [text, units] :
+       {std::pair(R"({"cost": 2.0})", 2), {R"({"cost": 3e2})", 300}, {R"({"cost": 0.0})", 0}}) {
+    ASSERT_TRUE(json.Parse(text).has_value()) << text;
+    EXPECT_EQ(json.request().cost.units, units);
+  }
+  EXPECT_FALSE(json.Parse(R"({"cost": -2.0})").has_value());
+  EXPECT_FALSE(json.Parse(R"({"cost": 1e15})").has_value());
+}
+
 TEST(CheckJsonTest, RefusesImpossibleCosts) {
   EXPECT_EQ(Told(R"({"a":"b\"c", "cost": -3})"),
             "invalid_cost: `cost` must not be negative (line 1, column 22)");

@@ -46,8 +46,7 @@ inline core::Quota Window(Units limit, Duration window) {
 }
 
 inline core::Quota InFlight(Units limit, Duration ttl) {
-  return {
-      .algorithm = core::Algorithm::kConcurrency, .limit = limit, .ceiling = limit, .window = ttl};
+  return {.algorithm = core::Algorithm::kConcurrency, .limit = limit, .window = ttl};
 }
 
 }  // namespace sluice::frontend::http

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace sluice::app {
+
+// A command line that works as it stands, which a test runs.
+struct Example {
+  std::string what;
+  std::string line;
+};
+
+// An environment variable that the program reads.
+struct Variable {
+  std::string name;
+  std::string what;
+};
+
+// What --help, the manual page, the completions and docs/cli.md say of a command besides its
+// options.
+struct CommandHelp {
+  std::string notes{};  // Paragraphs, an empty line between them.
+  std::string exit_codes = "0 done, 2 error";
+  std::vector<Variable> variables{};
+  std::vector<Example> examples{};
+};
+
+// A command, whose --help ends with `help`.
+class Command final : public CLI::App {
+ public:
+  Command(const std::string& name, const std::string& title, CommandHelp help);
+
+  [[nodiscard]] const CommandHelp& help() const { return help_; }
+
+ private:
+  const CommandHelp help_;
+};
+
+// Adds a command to `parent`, which owns it. Every command is added by this.
+Command& AddCommand(CLI::App& parent, const std::string& name, const std::string& title,
+                    CommandHelp help);
+
+// The commands below `app`, in the order in which they were added, without hidden ones.
+[[nodiscard]] std::vector<const Command*> CommandsOf(const CLI::App& app);
+
+// "sluice table info".
+[[nodiscard]] std::string FullName(const CLI::App& app);
+
+// The text in lines of at most `width` characters, each behind `indent`; ends with a line feed.
+[[nodiscard]] std::string Wrapped(const std::string& text, const std::string& indent = "",
+                                  std::size_t width = 80);
+
+// --server of a command that asks a check listener, with its default and SLUICE_SERVER.
+void AddServerOption(CLI::App& command, std::string& server);
+// The same of a command that asks an admin listener, with SLUICE_ADMIN.
+void AddAdminOption(CLI::App& command, std::string& server);
+
+}  // namespace sluice::app

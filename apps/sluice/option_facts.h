@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace sluice::app {
+
+// What CLI11 knows of one option or positional argument, for whoever describes it.
+struct OptionFacts {
+  std::vector<std::string> names;    // "-h", "--help"; none of a positional argument.
+  std::string argument;              // "URL", or a positional argument's name; "" of a flag.
+  std::string type;                  // "TEXT", "FILE", "DIR", "URL", ...; "" of a flag.
+  std::vector<std::string> choices;  // All the values there are; empty: any.
+  std::string what;
+  std::string default_text;  // "" where there is none.
+  std::string variable;      // The environment variable that sets it; "".
+  bool required = false;
+  bool repeats = false;  // Takes several values.
+
+  [[nodiscard]] bool is_positional() const { return names.empty(); }
+  [[nodiscard]] bool is_flag() const { return argument.empty(); }
+  // Whether its value is the name of a file or folder.
+  [[nodiscard]] bool is_file() const { return type == "FILE" || type == "DIR"; }
+};
+
+// The options and positional arguments of a command, in the order of its --help.
+[[nodiscard]] std::vector<OptionFacts> FactsOf(const CLI::App& command);
+
+// "sluice check [OPTIONS] [attributes...]".
+[[nodiscard]] std::string SynopsisOf(const CLI::App& command);
+
+}  // namespace sluice::app

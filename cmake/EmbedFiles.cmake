@@ -1,0 +1,16 @@
+# cmake -DFILES=<a;b> -DFOLDER=<folder> -DOUT=<file.cc> -DDECLARES=<header> -DNAME=<sluice::...::kName>
+#       -P EmbedFiles.cmake
+#
+# Writes a source that defines the std::array NAME, declared in the header as of EmbeddedFile: the
+# name of each file, below FOLDER, and its text.
+set(rows)
+foreach(name IN LISTS FILES)
+  file(READ ${FOLDER}/${name} text)
+  string(FIND "${text}" ")embedded\"" end)
+  if(NOT end EQUAL -1)
+    message(FATAL_ERROR "${name} holds the end of a literal")
+  endif()
+  string(APPEND rows "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
+endforeach()
+file(WRITE ${OUT} "// Made from ${FOLDER}.\n#include \"${DECLARES}\"\n\n"
+                  "const decltype(${NAME}) ${NAME}{{\n${rows}}};\n")

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# tools/schemathesis.sh DIR: puts Schemathesis, which tests an HTTP API by its OpenAPI description,
+# into a Python environment in DIR, with the versions of tools/schemathesis.txt. Does nothing if it
+# is there already. Ends with 77, which ctest takes for skipped, where the Python registry is not
+# reached.
+set -euo pipefail
+dir=$1
+versions=$(cd "$(dirname "$0")" && pwd)/schemathesis.txt
+cmp -s "$versions" "$dir/versions.txt" && exit 0
+skip() {
+  echo "schemathesis: $1"
+  exit 77
+}
+rm -rf "$dir"
+python3 -m venv "$dir" 2>/dev/null || skip "python3 -m venv fails: install python3-venv"
+timeout 300 "$dir/bin/python" -m pip install --quiet --disable-pip-version-check \
+  --only-binary=:all: -r "$versions" 2>"$dir/log" ||
+  skip "the registry does not have what tools/schemathesis.txt lists: $(tail -n 1 "$dir/log")"
+cp "$versions" "$dir/versions.txt"
