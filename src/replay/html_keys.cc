@@ -42,7 +42,11 @@ std::string StatusText(const KeyProfile& profile) {
   return text;
 }
 
+// The most frequent text, where one stands out.
 std::string TopText(const FrequentTexts::Top& top, std::uint64_t requests) {
+  if (top.count * 20 < requests) {
+    return "<span class=\"soft\">many, none above 5 %</span>";
+  }
   return HtmlClientText(top.text) + " <span class=\"soft\">" + Percent(top.count, requests) +
          "</span>";
 }
@@ -64,7 +68,7 @@ void AppendFacts(std::string& html, const RuleReport& rule, const KeyLine& key) 
     AppendFact(html, "answers to the denied", statuses);
   }
   if (const auto top = denied.endpoint(); top.count != 0) {
-    AppendFact(html, "most often", TopText(top, denied.requests()));
+    AppendFact(html, "path", TopText(top, denied.requests()));
   }
   if (const auto top = denied.user_agent(); top.count != 0) {
     AppendFact(html, "user agent", TopText(top, denied.requests()));

@@ -45,7 +45,7 @@ code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.92
   padding: 8px 12px; margin: 8px 0; overflow-wrap: anywhere; }
 .meta { display: flex; flex-wrap: wrap; gap: 2px 24px; margin: 0 0 16px; }
 .meta div { display: flex; gap: 6px; overflow-wrap: anywhere; }
-.meta dt { color: var(--soft); } .meta dd { margin: 0; }
+.meta dt { color: var(--soft); white-space: nowrap; } .meta dd { margin: 0; }
 .rule { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: 24px; margin: 24px 0; }
 .tag { font-size: 13px; font-weight: 500; border: 1px solid var(--line); border-radius: 12px;
@@ -59,7 +59,7 @@ code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 0.92
   margin-right: 6px; vertical-align: -1px; }
 i.allowed { background: var(--allowed); } i.denied { background: var(--denied); }
 rect.allowed { fill: var(--allowed); } rect.denied { fill: var(--denied); }
-.chart { position: relative; padding: 0 0 26px 64px; }
+.chart { position: relative; padding: 0 0 4px 64px; }
 .chart svg { display: block; width: 100%; height: 200px; border-bottom: 1px solid var(--soft); }
 .grid { stroke: var(--line); vector-effect: non-scaling-stroke; }
 .axis { position: absolute; left: 0; top: -9px; width: 56px; height: 218px; display: flex;
@@ -83,16 +83,16 @@ rect.allowed { fill: var(--allowed); } rect.denied { fill: var(--denied); }
   align-items: center; margin: 4px 0; font-variant-numeric: tabular-nums; }
 .keys dl { display: flex; flex-wrap: wrap; gap: 2px 24px; margin: 6px 0 0; font-size: 14px; }
 .keys dl div { display: flex; flex-wrap: wrap; gap: 0 6px; max-width: 100%; }
-.keys dt { color: var(--soft); } .keys dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
+.keys dt { color: var(--soft); white-space: nowrap; } .keys dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
 .rate { display: grid; grid-template-columns: 110px minmax(0, 1fr) 80px; gap: 12px;
   align-items: center; padding: 2px 0; font-size: 14px; font-variant-numeric: tabular-nums; }
 .rate .range { text-align: right; color: var(--soft); white-space: nowrap; }
 .at-limit { border-bottom: 2px dashed var(--soft); padding-bottom: 6px; margin-bottom: 4px; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin-top: 12px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 6px 10px; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
-th { color: var(--soft); font-weight: 500; }
+th { color: var(--soft); font-weight: 500; white-space: normal; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 td.text { white-space: normal; overflow-wrap: anywhere; min-width: 160px; }
 tr.own td { font-weight: 650; }
@@ -105,6 +105,8 @@ footer { color: var(--soft); font-size: 14px; margin-top: 24px; }
   .figure b { font-size: 25px; }
   .chart { padding-left: 46px; } .axis { width: 40px; font-size: 12px; }
   .ticks { font-size: 12px; } .ticks span:nth-child(even) { display: none; }
+  th, td { padding: 6px 4px; } td:first-child { white-space: normal; overflow-wrap: anywhere; }
+  table { font-size: 13px; }
   .amount { grid-template-columns: minmax(0, 1fr); gap: 4px; }
   .rate { grid-template-columns: 92px minmax(0, 1fr) 58px; gap: 8px; }
 }

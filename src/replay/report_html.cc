@@ -45,7 +45,7 @@ std::string Meaning(const ReplayReport& report) {
   const auto in_shadow = std::ranges::count(report.rules, rules::Mode::kShadow, &RuleReport::mode);
   const std::string shadows =
       in_shadow == 0 ? ""
-                     : fmt::format(" {} of the {} rules {} in shadow mode and count below only.",
+                     : fmt::format(" {} of the {} rules {} in shadow mode and not counted here.",
                                    in_shadow, report.rules.size(), in_shadow == 1 ? "is" : "are");
   if (report.denied == 0) {
     return "The enforced rules would have denied none of the " + Grouped(report.requests) +
@@ -246,6 +246,10 @@ std::string ReportHtml(const ReplayReport& report) {
   if (report.unmatched != 0) {
     AppendMeta(html, "without a rule", Grouped(report.unmatched));
   }
+  if (report.today != WallInstant::max()) {
+    AppendMeta(html, "made", InstantText(report.today) + " UTC");
+  }
+  AppendMeta(html, "by", report.version.empty() ? "" : "sluice " + HtmlText(report.version));
   html += "</dl>\n";
   if (report.spread) {
     fmt::format_to(Appender(html), "<p class=\"note\">{}</p>\n", HtmlText(kSpreadText));
@@ -257,10 +261,7 @@ std::string ReportHtml(const ReplayReport& report) {
     AppendRule(html, rule);
   }
   AppendLogs(html, report);
-  fmt::format_to(
-      Appender(html), "<footer>Made by sluice replay{}{}. All times are UTC.</footer>\n",
-      report.version.empty() ? "" : " " + HtmlText(report.version),
-      report.today == WallInstant::max() ? "" : " on " + InstantText(report.today) + " UTC");
+  html += "<footer>Made by sluice replay. All times are UTC.</footer>\n";
   html += "</main></body></html>\n";
   return html;
 }

@@ -57,6 +57,10 @@ void AppendWrapped(std::string& out, std::string_view text, std::size_t width, s
   };
   while (!rest.empty()) {
     std::string_view word = rest.substr(0, rest.find(' '));
+    if (rest.substr(word.size())
+            .starts_with(" %")) {  // A number and its percent sign stay together.
+      word = rest.substr(0, rest.find(' ', word.size() + 1));
+    }
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
     while (!word.empty()) {
       const std::size_t blank = used == begin ? 0 : 1;

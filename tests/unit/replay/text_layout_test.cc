@@ -16,6 +16,7 @@ TEST(TextLayoutTest, WrapsAtBlanksAndBreaksOnlyWhatIsLongerThanALine) {
   EXPECT_EQ(Wrapped("one two three", 80, 2, 0), "  one two three\n");
   EXPECT_EQ(Wrapped("one two three", 9, 2, 1), "  one two\n   three\n");
   EXPECT_EQ(Wrapped("a bcdefghij k", 5, 0, 1), "a\n bcde\n fghi\n j k\n");
+  EXPECT_EQ(Wrapped("a part (1.0 %) of it", 13, 0, 0), "a part\n(1.0 %) of it\n");
   EXPECT_EQ(Wrapped("", 10, 2, 2), "");
   EXPECT_EQ(Wrapped("a\x1B[0m", 80, 0, 0), "a\\x1b[0m\n");
 }
