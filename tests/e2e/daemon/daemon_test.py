@@ -226,7 +226,7 @@ class DaemonTest(unittest.TestCase):
     def test_names_a_command_that_is_none(self):
         run = subprocess.run([SLUICE, "valdate", "x"], capture_output=True, text=True, timeout=20)
         self.assertEqual(run.returncode, 2)
-        self.assertIn("there is no command valdate, did you mean validate?", run.stderr)
+        self.assertIn("sluice has no command valdate, did you mean validate?", run.stderr)
         run = subprocess.run([SLUICE, "bogus"], capture_output=True, text=True, timeout=20)
         self.assertRegex(run.stderr, r"the commands are serve, check, status, .*table, .* or [a-z-]+\n")
 
