@@ -228,7 +228,7 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual(run.returncode, 2)
         self.assertIn("sluice has no command valdate, did you mean validate?", run.stderr)
         run = subprocess.run([SLUICE, "bogus"], capture_output=True, text=True, timeout=20)
-        self.assertRegex(run.stderr, r"the commands are serve, check, status, .*table, .* or [a-z-]+\n")
+        self.assertRegex(run.stderr, r"the commands are init, serve, check, status, .*table, .* or [a-z-]+\n")
 
     def test_explain_calls_a_calendar_period_by_its_name(self):
         (self.root / "rules/a.yaml").write_text(

@@ -89,10 +89,10 @@ class VerbsTest(DaemonCase):
         self.assertEqual(self.post("check", {"user_id": "a", "job": "yes"})[0], 200)
         self.assertEqual(self.post("check", abuse)[0], 403)
 
-        bans = json.loads(self.sluice_says("bans", "--server", "http://" + self.admin))["bans"]
+        bans = json.loads(self.sluice_says("bans", "--json", "--server", "http://" + self.admin))["bans"]
         self.assertEqual([(ban["rule"], ban["attributes"]) for ban in bans],
                          [("login", {"ip": "192.0.2.7"})])
-        lifted = self.sluice_says("unban", "ip=192.0.2.7", "endpoint=/login", "--rule", "login",
+        lifted = self.sluice_says("unban", "--json", "ip=192.0.2.7", "endpoint=/login", "--rule", "login",
                                   "--server", "http://" + self.admin)
         self.assertEqual(json.loads(lifted), {"lifted": 1})
         self.assertEqual(self.post("check", abuse)[0], 429)
