@@ -78,14 +78,14 @@ bool NativeSettleRequest::Read(std::string_view bytes) {
     }
     auto& [name, units] = costs.emplace_back();
     return EachMessageField(View(message.get_view()),
-                            [&name = name, &units = units](protozero::pbf_reader& field) {
+                            [&to = name, &spent = units](protozero::pbf_reader& field) {
                               if (IsField(field, 1, Type::length_delimited)) {
-                                return TakeText(field, name);
+                                return TakeText(field, to);
                               }
                               if (!IsField(field, 2, Type::varint)) {
                                 return Skip(field);
                               }
-                              units = field.get_int64();
+                              spent = field.get_int64();
                               return true;
                             });
   });
