@@ -6,7 +6,6 @@ list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(Threads REQUIRED)
 find_package(tl-expected REQUIRED)  # tl::expected
 find_package(Xxhash REQUIRED)       # xxHash::xxhash
-find_package(yaml-cpp REQUIRED)     # yaml-cpp
 find_package(Re2 REQUIRED)          # re2::re2
 find_package(date REQUIRED)         # date::date, date::date-tz
 find_package(fmt REQUIRED)          # fmt::fmt

@@ -33,9 +33,8 @@ void Fields::RejectUnknown(std::span<const std::string_view> known, std::string_
     if (!key.is_text() || std::find(known.begin(), known.end(), key.text) != known.end()) {
       continue;
     }
-    if (key.text == "<<") {
-      report.Fail(key, "merge keys (<<) are not supported: write the fields out");
-      continue;
+    if (key.text == "<<" && !key.quoted) {
+      continue;  // Noted by the tree.
     }
     const std::string suggestion = DidYouMean(key.text, known);
     report.Fail(key, "unknown field " + key.text +

@@ -9,7 +9,6 @@
 namespace sluice::rules {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -32,8 +31,6 @@ TEST(DocumentTest, OnlyAConfigurationHoldsTheDaemonsSections) {
   EXPECT_THAT(BuildText(text + "rules: []").errors(), SizeIs(4));
   EXPECT_THAT(BuildAll({{"c", text, true}}).errors(), IsEmpty());
   EXPECT_THAT(BuildAll({{"c", "", true}}).errors(), IsEmpty());
-  EXPECT_THAT(BuildAll({{"c", "lisners: []", true}}).errors(),
-              ElementsAre("c:1:1: unknown field lisners, did you mean listeners?"));
 }
 
 TEST(DocumentTest, JsonIsReadLikeYaml) {
@@ -46,7 +43,7 @@ TEST(DocumentTest, JsonIsReadLikeYaml) {
 
 TEST(DocumentTest, SyntaxErrorsHaveTheirPlace) {
   EXPECT_THAT(BuildText("rules:\n  - id: [a\n").errors(),
-              ElementsAre(AllOf(StartsWith("r.yaml:"), HasSubstr("not YAML"))));
+              ElementsAre(StartsWith("r.yaml:3:1: the text ends before the closing ]")));
   EXPECT_THAT(BuildText("rules: []\n---\nrules: []\n").errors(),
               ElementsAre(HasSubstr("second YAML document")));
   EXPECT_THAT(BuildText("rules: []\nrules: []\n").errors(),

@@ -1,0 +1,215 @@
+#include "rules/yaml_properties.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace sluice::rules {
+
+namespace {
+
+// Text is compared with each of them: a few are all that anybody writes.
+constexpr std::size_t kMaxDirectives = 32;
+constexpr std::string_view kYamlTags = "tag:yaml.org,2002:";
+
+bool FailAt(const YamlCursor& at, std::string message, YamlFault& fault) {
+  fault = {.message = std::move(message), .line = at.line(), .column = at.column()};
+  return false;
+}
+
+// As far as to a blank or the end of the line.
+std::string_view TakeWord(YamlCursor& at) {
+  const std::size_t begin = at.position();
+  while (!at.SpaceAt(0)) {
+    at.Advance();
+  }
+  const std::string_view word = at.From(begin);
+  at.SkipBlanks();
+  return word;
+}
+
+bool IsWordCharacter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+}
+
+// "!", "!!" or "!name!".
+bool IsHandle(std::string_view text) {
+  return text == "!" || (text.size() >= 2 && text.front() == '!' && text.back() == '!' &&
+                         std::ranges::all_of(text.substr(1, text.size() - 2), IsWordCharacter));
+}
+
+bool ReadVersion(std::string_view version, const YamlCursor& at, YamlFault& fault) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (version.starts_with("1.") && version.size() > 2 &&
+      std::ranges::all_of(version.substr(2), is_digit)) {
+    return true;
+  }
+  return FailAt(at, "%YAML names a version that is not read here: write %YAML 1.2, or leave it out",
+                fault);
+}
+
+bool ReadHandle(YamlCursor& at, std::vector<YamlTagHandle>& handles, YamlFault& fault) {
+  const YamlCursor begin = at;
+  const std::string_view name = TakeWord(at);
+  const std::string_view prefix = TakeWord(at);
+  if (!IsHandle(name) || prefix.empty()) {
+    return FailAt(begin,
+                  "%TAG wants a name and a beginning: %TAG !e! tag:example.com,2000:", fault);
+  }
+  if (std::ranges::find(handles, name, &YamlTagHandle::name) != handles.end()) {
+    return FailAt(begin, "%TAG gives this name twice", fault);
+  }
+  handles.push_back({.name = name, .prefix = prefix});
+  return true;
+}
+
+YamlTag TagOf(std::string_view full) {
+  constexpr std::array<std::pair<std::string_view, YamlTag>, 7> kKnown{
+      {{"str", YamlTag::kText},
+       {"int", YamlTag::kAsWritten},
+       {"float", YamlTag::kAsWritten},
+       {"bool", YamlTag::kAsWritten},
+       {"null", YamlTag::kAsWritten},
+       {"seq", YamlTag::kList},
+       {"map", YamlTag::kMap}}};
+  if (!full.starts_with(kYamlTags)) {
+    return YamlTag::kOther;
+  }
+  const auto* const known = std::ranges::find(kKnown, full.substr(kYamlTags.size()),
+                                              &std::pair<std::string_view, YamlTag>::first);
+  return known == kKnown.end() ? YamlTag::kOther : known->second;
+}
+
+// Behind '!' of "!<tag:...>".
+bool ReadVerbatim(YamlCursor& at, YamlProperties& properties, YamlFault& fault) {
+  const YamlCursor begin = at;
+  at.Advance(2);
+  const std::size_t from = at.position();
+  while (!at.SpaceAt(0) && at.Peek() != '>') {
+    at.Advance();
+  }
+  const std::string_view full = at.From(from);
+  if (at.Peek() != '>' || full.empty()) {
+    return FailAt(begin, "a tag that begins with !< ends with >", fault);
+  }
+  at.Advance();
+  properties.tag = TagOf(full);
+  return true;
+}
+
+bool ReadTag(YamlCursor& at, const std::vector<YamlTagHandle>& handles, YamlProperties& properties,
+             YamlFault& fault) {
+  const YamlCursor begin = at;
+  if (at.Peek(1) == '<') {
+    return ReadVerbatim(at, properties, fault);
+  }
+  std::size_t handle_size = 1;
+  while (!at.SpaceAt(0) && !YamlCursor::IsFlowSign(at.Peek())) {
+    at.Advance();
+    if (at.position() - begin.position() > 1 && handle_size == 1 &&
+        at.From(begin.position()).back() == '!') {
+      handle_size = at.position() - begin.position();
+    }
+  }
+  const std::string_view text = at.From(begin.position());
+  if (text == "!") {
+    properties.tag = YamlTag::kText;
+    return true;
+  }
+  const std::string_view handle = text.substr(0, handle_size);
+  const std::string_view suffix = text.substr(handle_size);
+  if (suffix.empty() || !IsHandle(handle)) {
+    return FailAt(begin, "this tag is incomplete: write !!str, or put the text in quotes", fault);
+  }
+  const auto known = std::ranges::find(handles, handle, &YamlTagHandle::name);
+  if (known != handles.end()) {
+    properties.tag = TagOf(std::string(known->prefix) + std::string(suffix));
+  } else if (handle == "!!") {
+    properties.tag = TagOf(std::string(kYamlTags) + std::string(suffix));
+  } else if (handle == "!") {
+    properties.tag = YamlTag::kOther;
+  } else {
+    return FailAt(begin, "no %TAG of this document says what " + std::string(handle) + " is",
+                  fault);
+  }
+  return true;
+}
+
+bool ReadAnchor(YamlCursor& at, YamlProperties& properties, YamlFault& fault) {
+  const YamlCursor begin = at;
+  at.Advance();
+  const std::size_t from = at.position();
+  while (!at.SpaceAt(0) && !YamlCursor::IsFlowSign(at.Peek())) {
+    at.Advance();
+  }
+  properties.anchor = at.From(from);
+  return !properties.anchor.empty() ||
+         FailAt(begin, "an anchor wants a name: &name, or quotes around the text", fault);
+}
+
+}  // namespace
+
+bool ReadYamlDirectives(YamlCursor& at, std::vector<YamlTagHandle>& handles, YamlFault& fault) {
+  bool has_version = false;
+  for (std::size_t count = 0; at.Peek() == '%' && at.column() == 0; ++count) {
+    const YamlCursor begin = at;
+    const std::string_view name = TakeWord(at);
+    if (count == kMaxDirectives) {
+      return FailAt(begin, "more than " + std::to_string(kMaxDirectives) + " directives", fault);
+    }
+    if (name == "%YAML") {
+      if (has_version) {
+        return FailAt(begin, "%YAML is given twice", fault);
+      }
+      has_version = true;
+      if (!ReadVersion(TakeWord(at), begin, fault)) {
+        return false;
+      }
+    } else if (name == "%TAG") {
+      if (!ReadHandle(at, handles, fault)) {
+        return false;
+      }
+    } else {
+      at.SkipLine();  // Reserved for versions to come.
+    }
+    if (at.AtComment()) {
+      at.SkipLine();
+    }
+    if (!at.AtBreakOrEnd()) {
+      return FailAt(at, "nothing may follow this directive", fault);
+    }
+    at.SkipGap();
+  }
+  return true;
+}
+
+bool ReadYamlProperties(YamlCursor& at, bool in_flow, const std::vector<YamlTagHandle>& handles,
+                        YamlProperties& properties, YamlFault& fault) {
+  while (at.Peek() == '&' || at.Peek() == '!') {
+    const YamlCursor begin = at;
+    if (at.Peek() == '&') {
+      if (!properties.anchor.empty()) {
+        return FailAt(begin, "a value has one anchor: remove one of them", fault);
+      }
+      if (!ReadAnchor(at, properties, fault)) {
+        return false;
+      }
+    } else {
+      if (properties.tag != YamlTag::kNone) {
+        return FailAt(begin, "a value has one tag: remove one of them", fault);
+      }
+      if (!ReadTag(at, handles, properties, fault)) {
+        return false;
+      }
+      properties.tag_text = at.From(begin.position());
+    }
+    if (!at.SpaceAt(0) && !(in_flow && YamlCursor::IsFlowSign(at.Peek()))) {
+      return FailAt(at, "a blank is missing after a tag or an anchor", fault);
+    }
+    at.SkipBlanks();
+  }
+  return true;
+}
+
+}  // namespace sluice::rules
