@@ -36,6 +36,11 @@ Result<std::vector<std::string>> ParseKeyPattern(std::string_view pattern) {
     if (pattern[brace] == '}') {
       return PatternFault("a } without its { at character " + std::to_string(brace + 1));
     }
+    if (pattern.substr(brace).starts_with("{{")) {
+      const std::size_t name_end = std::min(pattern.find('}', brace), pattern.size());
+      return PatternFault("\"" + std::string(pattern) + "\": write single braces, {" +
+                          std::string(pattern.substr(brace + 2, name_end - brace - 2)) + "}");
+    }
     const std::size_t end = pattern.find_first_of("{}", brace + 1);
     if (end == brace + 1 && pattern[end] == '{') {
       return PatternFault("{{ at character " + std::to_string(brace + 1) +

@@ -91,6 +91,9 @@ class MatchReader {
   }
 
   void ReadText(const YamlNode& node, std::vector<Pattern>& patterns) {
+    if (!ReadAttributeValue(node, field_, report_)) {
+      return;
+    }
     Pattern pattern;
     if (node.text.ends_with('*')) {
       pattern.kind = Pattern::Kind::kPrefix;

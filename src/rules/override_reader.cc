@@ -8,6 +8,7 @@
 #include "rules/fields.h"
 #include "rules/host_name.h"
 #include "rules/rule_reader.h"
+#include "rules/value_reader.h"
 
 namespace sluice::rules {
 
@@ -101,6 +102,9 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
     }
     std::optional<std::vector<std::string>> parts;
     if (key.size() == 1) {
+      if (!ReadAttributeValue(name, "the key of an override", report)) {
+        continue;
+      }
       parts.emplace(1, name.text);
     } else {
       parts = SplitKey(name.text);

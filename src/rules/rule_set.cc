@@ -147,10 +147,9 @@ class RuleSetBuilder {
         if (id == draft.rule.id) {
           Fail(place, "replaces: " + id + " is this very rule");
         } else if (found == index_->by_id.end()) {
-          std::vector<std::string_view> others;
-          std::copy_if(ids.begin(), ids.end(), std::back_inserter(others),
-                       [&](std::string_view other) { return other != draft.rule.id; });
-          Fail(place, "replaces: there is no rule " + id + DidYouMean(id, others));
+          std::vector<std::string_view> others = ids;
+          std::erase(others, draft.rule.id);
+          Fail(place, "replaces: there is no rule " + id + KnownOnes(id, others));
         } else {
           draft.compiled.replaces.push_back(found->second);
         }

@@ -52,6 +52,19 @@ std::string DidYouMean(std::string_view word, std::span<const std::string_view> 
   return best.empty() ? "" : ", did you mean " + std::string(best) + "?";
 }
 
+std::string KnownOnes(std::string_view word, std::span<const std::string_view> known) {
+  constexpr std::size_t kShown = 8;
+  std::string text = DidYouMean(word, known);
+  if (!text.empty() || known.empty()) {
+    return text;
+  }
+  for (std::size_t i = 0; i < std::min(known.size(), kShown); ++i) {
+    text += i == 0 ? " (known: " : ", ";
+    text += known[i];
+  }
+  return text + (known.size() > kShown ? ", ...)" : ")");
+}
+
 std::string OneOf(std::span<const std::string_view> words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -11,6 +11,10 @@ namespace sluice::rules {
 [[nodiscard]] std::string DidYouMean(std::string_view word,
                                      std::span<const std::string_view> known);
 
+// The same, or where no word is near a list of the known ones: " (known: api_rate, login)"; ""
+// where there are none, and of many the first few.
+[[nodiscard]] std::string KnownOnes(std::string_view word, std::span<const std::string_view> known);
+
 // "enforce, shadow or off".
 [[nodiscard]] std::string OneOf(std::span<const std::string_view> words);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/number_text.h"
 #include "rules/spelling.h"
 
 namespace sluice::rules {
@@ -62,7 +63,7 @@ std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field, Rep
   }
   if (AllDigits(node.text)) {
     if (node.quoted) {
-      return fail("write it without quotes, " + std::string(field) + ": " + std::string(node.text));
+      return fail("write it without quotes, " + std::string(field) + ": " + node.text);
     }
     if (node.text.size() > 1 && node.text.front() == '0') {
       return fail("write the number without leading zeros");
@@ -139,6 +140,20 @@ std::optional<std::string> ReadText(const YamlNode& node, std::string_view field
   report.Fail(node, Is(field, node) + ": write a text" +
                         (node.is_null() ? " (the word null in quotes)" : ""));
   return std::nullopt;
+}
+
+std::optional<std::string> ReadAttributeValue(const YamlNode& node, std::string_view field,
+                                              Reporter& report) {
+  auto text = ReadText(node, field, report);
+  if (text && !node.quoted && IsJsonNumber(*text)) {
+    NumberBuffer buffer{};
+    if (const std::string number(NumberText(*text, buffer)); number != *text) {
+      report.Fail(node, Is(field, node) + ": as a number in JSON a request has it as " + number +
+                            ": write " + number + ", or \"" + *text + "\" for that very text");
+      return std::nullopt;
+    }
+  }
+  return text;
 }
 
 std::optional<std::size_t> ReadWord(const YamlNode& node, std::string_view field,

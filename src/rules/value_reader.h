@@ -31,6 +31,13 @@ namespace sluice::rules {
 [[nodiscard]] std::optional<std::string> ReadText(const YamlNode& node, std::string_view field,
                                                   Reporter& report);
 
+// A value that a request's attribute is compared with. A number without quotes must be written as a
+// request's number is told (base/number_text.h), so that nobody is left to guess whether 1.50 is
+// the text "1.50" or the number 1.5.
+[[nodiscard]] std::optional<std::string> ReadAttributeValue(const YamlNode& node,
+                                                            std::string_view field,
+                                                            Reporter& report);
+
 // The position in `words` of the word that stands there.
 [[nodiscard]] std::optional<std::size_t> ReadWord(const YamlNode& node, std::string_view field,
                                                   std::span<const std::string_view> words,

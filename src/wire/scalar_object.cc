@@ -1,21 +1,15 @@
 #include "wire/scalar_object.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "wire/ascii.h"
 #include "wire/json_cursor.h"
 
 namespace sluice::wire {
-namespace {
-
-// A fraction's text when it is written anew: the shortest of a double has 24 characters at most.
-constexpr std::size_t kFractionBytes = 32;
-
-}  // namespace
 
 // Reads one text after the other into the same memory. Each step is false where it found a
 // problem, which it has noted then: fault_, fault_at_ and message_.
@@ -234,21 +228,15 @@ bool ScalarObject::Impl::ReadNumber(JsonCursor& cursor, JsonMember& member) {
   return true;
 }
 
-// std::from_chars and to_chars are exact.
 std::string_view ScalarObject::Impl::Shortest(std::string_view fraction) {
-  double number = 0;
-  if (std::from_chars(fraction.data(), fraction.data() + fraction.size(), number).ec !=
-      std::errc()) {
-    return fraction;  // Out of a double's range: as it was written.
+  NumberBuffer buffer{};
+  const std::string_view shortest = NumberText(fraction, buffer);
+  if (shortest.data() != buffer.data()) {
+    return shortest;
   }
-  if (number == 0) {
-    return "0";
-  }
-  fractions.reserve(kFractionBytes * (limits.members + 1));  // Once: members view it.
-  char digits[kFractionBytes];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+  fractions.reserve(buffer.size() * (limits.members + 1));  // Once: members view it.
   const std::size_t begin = fractions.size();
-  fractions.append(digits, end);
+  fractions.append(shortest);
   return std::string_view(fractions).substr(begin);
 }
 

@@ -275,10 +275,45 @@ TEST(RuleErrorsTest, KeyPatternsAreJudged) {
   EXPECT_THAT(error_of("{}"), ElementsAre(HasSubstr("not an attribute name")));
   EXPECT_THAT(error_of("{a b}"), ElementsAre(HasSubstr("not an attribute name")));
   EXPECT_THAT(error_of("{a}{a}"), ElementsAre(HasSubstr("given twice")));
+  EXPECT_THAT(error_of("user:{{user_id}}"),
+              ElementsAre(HasSubstr("\"user:{{user_id}}\": write single braces, {user_id}")));
   EXPECT_THAT(error_of("{a}{b}{c}{d}{e}{f}{g}{h}{i}"), ElementsAre(HasSubstr("more than 8")));
   EXPECT_THAT(
       BuildText("rules: [{id: r, algorithm: gcra, limit: unlimited, key_pattern: {a}}]").errors(),
       ElementsAre(HasSubstr("write it in quotes")));
+}
+
+// A request's JSON number 1.50 is the attribute 1.5: a rule says which text it means.
+TEST(RuleErrorsTest, ANumberThatRequestsTellOtherwiseIsRefused) {
+  const auto error_of = [](const std::string& value) {
+    return BuildText("rules: [{id: r, action: deny, match: {version: " + value + "}}]").errors();
+  };
+  for (const std::string good : {"5", "1.5", "\"1.50\"", "'1e3'", "007", "+5", "1.", "1.5*",
+                                 "v1.50", "123456789012345678901234567890", "[1.5, \"1e3\"]"}) {
+    EXPECT_THAT(error_of(good), IsEmpty()) << good;
+  }
+  EXPECT_THAT(error_of("1.50"),
+              ElementsAre("r.yaml:1:48: match version is 1.50: as a number in JSON "
+                          "a request has it as 1.5: write 1.5, or \"1.50\" for "
+                          "that very text"));
+  EXPECT_THAT(error_of("15e-1"), ElementsAre(HasSubstr("write 1.5, or \"15e-1\"")));
+  EXPECT_THAT(error_of("[1e3]"), ElementsAre(HasSubstr("write 1000, or \"1e3\"")));
+  EXPECT_THAT(error_of("-0"), ElementsAre(HasSubstr("write 0, or \"-0\"")));
+  EXPECT_THAT(BuildText("rules: [{id: r, key_pattern: \"{v}\", algorithm: gcra, rate: 5, window: "
+                        "1s, overrides: {2.0: {rate: 7}, \"3.0\": {rate: 8}}}]")
+                  .errors(),
+              ElementsAre(HasSubstr("the key of an override is 2.0")));
+}
+
+TEST(RuleErrorsTest, AReplacedRuleThatIsNotThereIsToldWithTheOnesThatAre) {
+  const std::string rest = ", key_pattern: x, algorithm: gcra, limit: unlimited";
+  EXPECT_THAT(BuildText("rules:\n- {id: a" + rest + ", replaces: [b]}\n- {id: other" + rest + "}\n")
+                  .errors(),
+              ElementsAre(HasSubstr("there is no rule b (known: other)")));
+  EXPECT_THAT(
+      BuildText("rules:\n- {id: a" + rest + ", replaces: [othr]}\n- {id: other" + rest + "}\n")
+          .errors(),
+      ElementsAre(HasSubstr("there is no rule othr, did you mean other?")));
 }
 
 TEST(RuleErrorsTest, IdsAreOneSpaceOverAllSources) {
