@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rules/spelling.h"
 #include "rules/value_reader.h"
@@ -12,9 +13,8 @@ namespace sluice::app {
 using rules::Reporter;
 using rules::YamlNode;
 
-void EachField(const YamlNode& map, std::string_view what, std::span<const std::string_view> known,
-               Reporter& report,
-               const std::function<void(std::string_view, const YamlNode&)>& read) {
+void ReadFields(const YamlNode& map, std::string_view what, std::span<const ConfigField> fields,
+                Reporter& report) {
   if (map.is_null()) {
     return;
   }
@@ -24,11 +24,24 @@ void EachField(const YamlNode& map, std::string_view what, std::span<const std::
   }
   for (std::size_t i = 0; i < map.pair_count(); ++i) {
     const YamlNode& key = map.key(i);
-    if (std::find(known.begin(), known.end(), key.text) == known.end()) {
-      report.Fail(key, "unknown field " + key.text + rules::DidYouMean(key.text, known));
-    } else if (!map.value(i).is_null()) {
-      read(key.text, map.value(i));
+    const auto field = std::ranges::find(fields, key.text, &ConfigField::name);
+    if (field != fields.end()) {
+      if (!map.value(i).is_null()) {
+        field->read(map.value(i));
+      }
+      continue;
     }
+    std::vector<std::string_view> known;
+    for (const ConfigField& other : fields) {
+      if (!other.is_refused) {
+        known.push_back(other.name);
+      }
+    }
+    const std::string suggestion = rules::DidYouMean(key.text, known);
+    report.Fail(key,
+                "unknown field " + key.text +
+                    (suggestion.empty() ? ": " + std::string(what) + " has " + rules::OneOf(known)
+                                        : suggestion));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "config_fields.h"
 #include "rules/value_reader.h"
@@ -17,101 +19,100 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 13> kTopFields{
-    "listeners",  "store", "table",       "rule_sources",         "rules",
-    "attributes", "loops", "connections", "connections_per_peer", "drain_timeout",
-    "log",        "envoy", "idempotency"};
-constexpr std::array<std::string_view, 3> kIdempotencyFields{"keep", "mebibytes", "caller"};
-constexpr std::array<std::string_view, 6> kTableFields{
-    "path", "keys", "blocks", "when_full", "snapshots", "snapshot_interval"};
-constexpr std::array<std::string_view, 3> kSourceFields{"files", "api", "etcd"};
-constexpr std::array<std::string_view, 1> kApiFields{"dir"};
-constexpr std::array<std::string_view, 3> kEnvoyFields{"directory", "merge_domains", "semantics"};
-constexpr std::array<std::string_view, 2> kLogFields{"level", "format"};
-
 constexpr std::array<std::string_view, 3> kWhenFull{"evict", "allow", "deny"};
 constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
 constexpr std::array<std::string_view, 2> kSemantics{"compatible", "sluice"};
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 
 void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
-  EachField(
-      node, "table", kTableFields, report, [&](std::string_view field, const YamlNode& value) {
-        if (field == "path") {
-          table.path = rules::ReadText(value, field, report).value_or("");
-        } else if (field == "when_full") {
-          table.when_full =
-              static_cast<WhenFull>(rules::ReadWord(value, field, kWhenFull, report).value_or(0));
-        } else if (field == "snapshot_interval") {
-          if (value.is_text() && value.text == "off") {
-            table.snapshot_interval = Duration::zero();
-          } else {
-            table.snapshot_interval =
-                rules::ReadDuration(value, field, report).value_or(table.snapshot_interval);
-          }
-        } else if (field == "snapshots") {
-          table.snapshots = rules::ReadText(value, field, report).value_or("");
-        } else {
-          const bool keys = field == "keys";
-          ReadCount(value, field, 1, keys ? store::kMostKeys : store::kMaxBlocks, report,
-                    keys ? table.keys : table.blocks);
-        }
-      });
+  const auto read_path = [&](const YamlNode& value) {
+    table.path = rules::ReadText(value, "path", report).value_or("");
+  };
+  const auto read_keys = [&](const YamlNode& value) {
+    ReadCount(value, "keys", 1, store::kMostKeys, report, table.keys);
+  };
+  const auto read_blocks = [&](const YamlNode& value) {
+    ReadCount(value, "blocks", 1, store::kMaxBlocks, report, table.blocks);
+  };
+  const auto read_when_full = [&](const YamlNode& value) {
+    table.when_full =
+        static_cast<WhenFull>(rules::ReadWord(value, "when_full", kWhenFull, report).value_or(0));
+  };
+  const auto read_snapshots = [&](const YamlNode& value) {
+    table.snapshots = rules::ReadText(value, "snapshots", report).value_or("");
+  };
+  const auto read_interval = [&](const YamlNode& value) {
+    if (value.is_text() && value.text == "off") {
+      table.snapshot_interval = Duration::zero();
+    } else {
+      table.snapshot_interval =
+          rules::ReadDuration(value, "snapshot_interval", report).value_or(table.snapshot_interval);
+    }
+  };
+  const auto fields = std::to_array<ConfigField>({{"path", read_path},
+                                                  {"keys", read_keys},
+                                                  {"blocks", read_blocks},
+                                                  {"when_full", read_when_full},
+                                                  {"snapshots", read_snapshots},
+                                                  {"snapshot_interval", read_interval}});
+  ReadFields(node, "table", fields, report);
 }
 
-void ReadSources(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
-                 DaemonConfig& config) {
-  std::string& api_folder = config.api_folder;
-  const auto read_api = [&](const YamlNode& api) {
-    EachField(api, "api", kApiFields, report, [&](std::string_view, const YamlNode& dir) {
-      const auto text = rules::ReadText(dir, "dir", report);
-      if (text && (text->empty() || !api_folder.empty())) {
-        report.Fail(dir, text->empty() ? "dir is empty: name a directory, or leave api out"
-                                       : "the API can have only one directory: remove one of them");
-      } else if (text) {
-        api_folder = std::filesystem::absolute(folder / *text).lexically_normal().string();
+void ReadApiFolder(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
+                   std::string& api_folder) {
+  const auto read_dir = [&](const YamlNode& dir) {
+    const auto text = rules::ReadText(dir, "dir", report);
+    if (text && (text->empty() || !api_folder.empty())) {
+      report.Fail(dir, text->empty() ? "dir is empty: name a directory, or leave api out"
+                                     : "the API can have only one directory: remove one of them");
+    } else if (text) {
+      api_folder = std::filesystem::absolute(folder / *text).lexically_normal().string();
+    }
+  };
+  ReadFields(node, "api", std::to_array<ConfigField>({{"dir", read_dir}}), report);
+}
+
+void ReadSource(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
+                DaemonConfig& config) {
+  const auto read_files = [&](const YamlNode& files) {
+    EachItem(files, "files", report, [&](const YamlNode& glob) {
+      if (const auto text = rules::ReadText(glob, "files", report)) {
+        config.rule_files.push_back((folder / *text).string());
       }
     });
   };
-  EachItem(node, "rule_sources", report, [&](const YamlNode& item) {
-    EachField(item, "a rule source", kSourceFields, report,
-              [&](std::string_view field, const YamlNode& files) {
-                if (field == "api") {
-                  read_api(files);
-                  return;
-                }
-                if (field == "etcd") {
-                  if (config.etcd) {
-                    report.Fail(files,
-                                "rules can come from only one etcd cluster: remove one of them");
-                  }
-                  config.etcd = ReadEtcd(files, folder, report);
-                  return;
-                }
-                EachItem(files, "files", report, [&](const YamlNode& glob) {
-                  if (const auto text = rules::ReadText(glob, "files", report)) {
-                    config.rule_files.push_back((folder / *text).string());
-                  }
-                });
-              });
-  });
+  const auto read_api = [&](const YamlNode& api) {
+    ReadApiFolder(api, folder, report, config.api_folder);
+  };
+  const auto read_etcd = [&](const YamlNode& etcd) {
+    if (config.etcd) {
+      report.Fail(etcd, "rules can come from only one etcd cluster: remove one of them");
+    }
+    config.etcd = ReadEtcd(etcd, folder, report);
+  };
+  const auto fields =
+      std::to_array<ConfigField>({{"files", read_files}, {"api", read_api}, {"etcd", read_etcd}});
+  ReadFields(node, "a rule source", fields, report);
 }
 
 EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
   EnvoyConfig envoy;
-  EachField(node, "envoy", kEnvoyFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "directory") {
-                if (const auto text = rules::ReadText(value, field, report)) {
-                  envoy.directory = (folder / *text).lexically_normal().string();
-                }
-              } else if (field == "merge_domains") {
-                envoy.reading.merge_domains = rules::ReadBool(value, field, report).value_or(false);
-              } else {
-                envoy.settings.compatible =
-                    rules::ReadWord(value, field, kSemantics, report).value_or(0) == 0;
-              }
-            });
+  const auto read_directory = [&](const YamlNode& value) {
+    if (const auto text = rules::ReadText(value, "directory", report)) {
+      envoy.directory = (folder / *text).lexically_normal().string();
+    }
+  };
+  const auto read_merge = [&](const YamlNode& value) {
+    envoy.reading.merge_domains = rules::ReadBool(value, "merge_domains", report).value_or(false);
+  };
+  const auto read_semantics = [&](const YamlNode& value) {
+    envoy.settings.compatible =
+        rules::ReadWord(value, "semantics", kSemantics, report).value_or(0) == 0;
+  };
+  const auto fields = std::to_array<ConfigField>({{"directory", read_directory},
+                                                  {"merge_domains", read_merge},
+                                                  {"semantics", read_semantics}});
+  ReadFields(node, "envoy", fields, report);
   if (envoy.directory.empty()) {
     report.Fail(
         node,
@@ -121,39 +122,87 @@ EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder,
 }
 
 void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& idempotency) {
-  EachField(node, "idempotency", kIdempotencyFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "mebibytes") {
-                ReadCount(value, field, 0, 1'000'000, report, idempotency.mebibytes);
-                return;
-              }
-              if (field == "caller") {
-                const auto name = rules::ReadText(value, field, report);
-                if (name && name->empty()) {
-                  report.Fail(value, "caller is empty: name an attribute, or leave caller out");
-                }
-                idempotency.caller = name.value_or("");
-                return;
-              }
-              const auto keep = rules::ReadDuration(value, field, report);
-              if (keep && *keep <= Duration::zero()) {
-                report.Fail(value,
-                            "keep must be longer than 0: to keep nothing write mebibytes: 0");
-              }
-              idempotency.keep = keep.value_or(idempotency.keep);
-            });
+  const auto read_keep = [&](const YamlNode& value) {
+    const auto keep = rules::ReadDuration(value, "keep", report);
+    if (keep && *keep <= Duration::zero()) {
+      report.Fail(value, "keep must be longer than 0: to keep nothing write mebibytes: 0");
+    }
+    idempotency.keep = keep.value_or(idempotency.keep);
+  };
+  const auto read_mebibytes = [&](const YamlNode& value) {
+    ReadCount(value, "mebibytes", 0, 1'000'000, report, idempotency.mebibytes);
+  };
+  const auto read_caller = [&](const YamlNode& value) {
+    const auto name = rules::ReadText(value, "caller", report);
+    if (name && name->empty()) {
+      report.Fail(value, "caller is empty: name an attribute, or leave caller out");
+    }
+    idempotency.caller = name.value_or("");
+  };
+  const auto fields = std::to_array<ConfigField>(
+      {{"keep", read_keep}, {"mebibytes", read_mebibytes}, {"caller", read_caller}});
+  ReadFields(node, "idempotency", fields, report);
 }
 
 void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
-  EachField(node, "log", kLogFields, report, [&](std::string_view field, const YamlNode& value) {
-    if (field == "level") {
-      if (const auto level = rules::ReadWord(value, field, kLevels, report)) {
-        config.log_level = kLevels[*level];
-      }
-    } else if (const auto format = rules::ReadWord(value, field, kFormats, report)) {
+  const auto read_level = [&](const YamlNode& value) {
+    if (const auto level = rules::ReadWord(value, "level", kLevels, report)) {
+      config.log_level = kLevels[*level];
+    }
+  };
+  const auto read_format = [&](const YamlNode& value) {
+    if (const auto format = rules::ReadWord(value, "format", kFormats, report)) {
       config.log_format = *format == 1 ? LogFormat::kJson : LogFormat::kText;
     }
-  });
+  };
+  const auto fields = std::to_array<ConfigField>({{"level", read_level}, {"format", read_format}});
+  ReadFields(node, "log", fields, report);
+}
+
+// The fields of a configuration, which read into `config`. All outlive the table.
+std::vector<ConfigField> TopFields(const std::filesystem::path& folder, Reporter& report,
+                                   DaemonConfig& config) {
+  const auto count = [&](std::string_view field, Units least, Units most, std::size_t& into) {
+    return ConfigField{field, [&report, field, least, most, &into](const YamlNode& value) {
+                         ReadCount(value, field, least, most, report, into);
+                       }};
+  };
+  const auto of_the_rules = [](const YamlNode&) {};  // The rule set reads them.
+  constexpr Units kMostConnections = 10'000'000;
+  return {
+      {"listeners",
+       [&](const YamlNode& value) {
+         config.names_listeners = true;
+         EachItem(value, "listeners", report, [&](const YamlNode& item) {
+           config.listeners.push_back(ReadListener(item, folder, report));
+         });
+       }},
+      {"store",
+       [&](const YamlNode& value) {
+         config.names_store = true;
+         config.redis = ReadStore(value, folder, report);
+       }},
+      {"table", [&](const YamlNode& value) { ReadTable(value, report, config.table); }},
+      {"rule_sources",
+       [&](const YamlNode& value) {
+         EachItem(value, "rule_sources", report,
+                  [&](const YamlNode& item) { ReadSource(item, folder, report, config); });
+       }},
+      {"rules", of_the_rules},
+      {"attributes", of_the_rules},
+      count("loops", 0, 1024, config.loops),
+      count("connections", 1, kMostConnections, config.connections),
+      count("connections_per_peer", 1, kMostConnections, config.connections_per_peer),
+      {"drain_timeout",
+       [&](const YamlNode& value) {
+         config.drain_timeout =
+             rules::ReadDuration(value, "drain_timeout", report).value_or(config.drain_timeout);
+       }},
+      {"log", [&](const YamlNode& value) { ReadLog(value, report, config); }},
+      {"envoy", [&](const YamlNode& value) { config.envoy = ReadEnvoy(value, folder, report); }},
+      {"idempotency",
+       [&](const YamlNode& value) { ReadIdempotency(value, report, config.idempotency); }},
+  };
 }
 
 }  // namespace
@@ -165,37 +214,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
   const rules::YamlTree tree(text, file, findings.errors);
   const YamlNode& root = tree.root();
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  EachField(root, "the configuration", kTopFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "listeners") {
-                config.names_listeners = true;
-                EachItem(value, field, report, [&](const YamlNode& item) {
-                  config.listeners.push_back(ReadListener(item, folder, report));
-                });
-              } else if (field == "store") {
-                config.names_store = true;
-                config.redis = ReadStore(value, folder, report);
-              } else if (field == "table") {
-                ReadTable(value, report, config.table);
-              } else if (field == "rule_sources") {
-                ReadSources(value, folder, report, config);
-              } else if (field == "envoy") {
-                config.envoy = ReadEnvoy(value, folder, report);
-              } else if (field == "loops") {
-                ReadCount(value, field, 0, 1024, report, config.loops);
-              } else if (field == "connections") {
-                ReadCount(value, field, 1, 10'000'000, report, config.connections);
-              } else if (field == "connections_per_peer") {
-                ReadCount(value, field, 1, 10'000'000, report, config.connections_per_peer);
-              } else if (field == "drain_timeout") {
-                config.drain_timeout =
-                    rules::ReadDuration(value, field, report).value_or(config.drain_timeout);
-              } else if (field == "idempotency") {
-                ReadIdempotency(value, report, config.idempotency);
-              } else if (field == "log") {
-                ReadLog(value, report, config);
-              }  // `rules` and `attributes` are the rule set's to read.
-            });
+  ReadFields(root, "a configuration", TopFields(folder, report, config), report);
   if (config.listeners.empty()) {
     config.listeners = DefaultListeners();
   }
@@ -208,12 +227,17 @@ bool LooksLikeDaemonConfig(std::string_view text) {
   const rules::YamlTree tree(text, "", problems);
   const YamlNode& root = tree.root();
   if (!root.is_map()) {
-    return false;
+    return root.is_null() && problems.empty();
   }
+  DaemonConfig unused;
+  rules::Findings findings;
+  Reporter report("", findings);
+  const std::filesystem::path folder;
+  const std::vector<ConfigField> fields = TopFields(folder, report, unused);
   for (std::size_t i = 0; i < root.pair_count(); ++i) {
     const std::string& field = root.key(i).text;
     if (field != "rules" && field != "attributes" &&
-        std::find(kTopFields.begin(), kTopFields.end(), field) != kTopFields.end()) {
+        std::ranges::find(fields, field, &ConfigField::name) != fields.end()) {
       return true;
     }
   }

@@ -71,7 +71,7 @@ struct DaemonConfig {
                                             rules::Findings& findings);
 
 // Whether `text` is a daemon's configuration rather than a file of rules: it has a field that
-// only a configuration has.
+// only a configuration has, or is empty, which a file of rules must not be.
 [[nodiscard]] bool LooksLikeDaemonConfig(std::string_view text);
 
 }  // namespace sluice::app

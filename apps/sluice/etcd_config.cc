@@ -18,9 +18,6 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 4> kEtcdFields{"endpoints", "prefix", "tls", "auth"};
-constexpr std::array<std::string_view, 3> kEtcdTlsFields{"ca", "cert", "key"};
-constexpr std::array<std::string_view, 2> kEtcdAuthFields{"username", "password_file"};
 constexpr std::string_view kDefaultPort = "2379";
 
 // "http://host:2379", "https://host:2379" or "host:2379", which goes by whether there is `tls`.
@@ -69,43 +66,49 @@ Result<std::optional<net::PemFile>> ReadPem(const std::string& path) {
 EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
   EtcdConfig etcd;
   std::optional<bool> scheme;
-  const auto read_path = [&](const YamlNode& value, std::string_view field, std::string& into) {
-    if (const auto text = rules::ReadText(value, field, report); text && !text->empty()) {
-      into = (folder / *text).string();
-    }
+  const auto path_into = [&](std::string_view field, std::string& into) {
+    return ConfigField{field, [&, field](const YamlNode& value) {
+                         const auto text = rules::ReadText(value, field, report);
+                         if (text && !text->empty()) {
+                           into = (folder / *text).string();
+                         }
+                       }};
   };
   bool has_tls = false;
-  EachField(node, "etcd", kEtcdFields, report, [&](std::string_view field, const YamlNode& value) {
-    if (field == "endpoints") {
-      EachItem(value, field, report,
-               [&](const YamlNode& item) { ReadEndpoint(item, report, etcd, scheme); });
-    } else if (field == "prefix") {
-      etcd.prefix = rules::ReadText(value, field, report).value_or("");
-      if (etcd.prefix.empty()) {
-        report.Fail(value, "prefix is empty: every key of the cluster would be a rule");
-      }
-    } else if (field == "tls") {
-      has_tls = true;
-      EachField(
-          value, "tls", kEtcdTlsFields, report, [&](std::string_view name, const YamlNode& file) {
-            read_path(file, name, name == "ca" ? etcd.ca : name == "cert" ? etcd.cert : etcd.key);
-          });
-    } else {
-      EachField(value, "auth", kEtcdAuthFields, report,
-                [&](std::string_view name, const YamlNode& item) {
-                  if (name == "username") {
-                    etcd.username = rules::ReadText(item, name, report).value_or("");
-                  } else {
-                    read_path(item, name, etcd.password_file);
-                  }
-                });
-      if (etcd.username.empty() || etcd.password_file.empty()) {
-        report.Fail(value, "auth needs a username and a password_file");
-      } else if (const auto password = ReadFile(etcd.password_file); !password) {
-        report.Fail(value, password.error().Text());
-      }
+  const auto read_endpoints = [&](const YamlNode& value) {
+    EachItem(value, "endpoints", report,
+             [&](const YamlNode& item) { ReadEndpoint(item, report, etcd, scheme); });
+  };
+  const auto read_prefix = [&](const YamlNode& value) {
+    etcd.prefix = rules::ReadText(value, "prefix", report).value_or("");
+    if (etcd.prefix.empty()) {
+      report.Fail(value, "prefix is empty: every key of the cluster would be a rule");
     }
-  });
+  };
+  const auto read_tls = [&](const YamlNode& value) {
+    has_tls = true;
+    const auto fields = std::to_array<ConfigField>(
+        {path_into("ca", etcd.ca), path_into("cert", etcd.cert), path_into("key", etcd.key)});
+    ReadFields(value, "tls", fields, report);
+  };
+  const auto read_username = [&](const YamlNode& value) {
+    etcd.username = rules::ReadText(value, "username", report).value_or("");
+  };
+  const auto read_auth = [&](const YamlNode& value) {
+    const auto fields = std::to_array<ConfigField>(
+        {{"username", read_username}, path_into("password_file", etcd.password_file)});
+    ReadFields(value, "auth", fields, report);
+    if (etcd.username.empty() || etcd.password_file.empty()) {
+      report.Fail(value, "auth needs a username and a password_file");
+    } else if (const auto password = ReadFile(etcd.password_file); !password) {
+      report.Fail(value, password.error().Text());
+    }
+  };
+  const auto fields = std::to_array<ConfigField>({{"endpoints", read_endpoints},
+                                                  {"prefix", read_prefix},
+                                                  {"tls", read_tls},
+                                                  {"auth", read_auth}});
+  ReadFields(node, "etcd", fields, report);
   if (etcd.endpoints.empty()) {
     report.Fail(node, "etcd needs endpoints: write endpoints: [http://127.0.0.1:2379]");
   }

@@ -15,12 +15,6 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 8> kListenerFields{
-    "address", "protocol", "role", "hosts", "tls", "auth", "proxy", "limit_headers"};
-constexpr std::array<std::string_view, 4> kAuthFields{"token", "token_file", "password",
-                                                      "password_file"};
-constexpr std::array<std::string_view, 4> kTlsFields{"cert", "key", "client_ca", "client_name"};
-
 constexpr std::array<std::string_view, 3> kProtocols{"http", "grpc", "resp"};
 constexpr std::array<std::string_view, 3> kRoles{"check", "admin", "metrics"};
 
@@ -35,19 +29,21 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
                                  Reporter& report) {
   TlsConfig tls;
   bool sound = true;
-  EachField(node, "tls", kTlsFields, report, [&](std::string_view field, const YamlNode& value) {
-    const auto text = rules::ReadText(value, field, report);
-    if (!text || text->empty()) {
-      sound = false;
-      return;
-    }
-    if (field == "client_name") {
-      tls.client_name = *text;
-      return;
-    }
-    std::string& path = field == "cert" ? tls.cert : field == "key" ? tls.key : tls.client_ca;
-    path = (folder / *text).string();
-  });
+  const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
+    return ConfigField{field, [&, field, is_path](const YamlNode& value) {
+                         const auto text = rules::ReadText(value, field, report);
+                         if (!text || text->empty()) {
+                           sound = false;
+                         } else {
+                           into = is_path ? (folder / *text).string() : *text;
+                         }
+                       }};
+  };
+  const auto fields = std::to_array<ConfigField>(
+      {text_into("cert", tls.cert, /*is_path=*/true), text_into("key", tls.key, /*is_path=*/true),
+       text_into("client_ca", tls.client_ca, /*is_path=*/true),
+       text_into("client_name", tls.client_name, /*is_path=*/false)});
+  ReadFields(node, "tls", fields, report);
   if (tls.cert.empty() || tls.key.empty()) {
     report.Fail(node, "tls needs cert and key: write tls: {cert: FILE, key: FILE}");
   } else if (!tls.client_name.empty() && tls.client_ca.empty()) {
@@ -65,29 +61,41 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
 void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporter& report,
               ListenerConfig& listener) {
   std::size_t given = 0;
-  EachField(auth, "auth", kAuthFields, report, [&](std::string_view field, const YamlNode& value) {
+  const auto read = [&](std::string_view field, const YamlNode& value) {
     const auto text = rules::ReadText(value, field, report);
     if (++given == 2) {
       report.Fail(value,
                   "auth has two of token, token_file, password and password_file: keep only one");
     }
-    if (!text) {
-      return;
-    }
-    if (field == "token" || field == "password") {
-      listener.token = *text;
-      if (const std::string_view fault = FaultOfToken(*text); !fault.empty()) {
-        report.Fail(value, std::string(fault));
-      }
-      return;
-    }
-    listener.token_file = (folder / *text).string();
-    if (auto read = LoadToken(listener.token_file); read) {
-      listener.token = *std::move(read);
-    } else {
-      report.Fail(value, read.error().Text());
-    }
-  });
+    return text;
+  };
+  const auto secret = [&](std::string_view field) {
+    return ConfigField{field, [&, field](const YamlNode& value) {
+                         if (const auto text = read(field, value)) {
+                           listener.token = *text;
+                           if (const std::string_view fault = FaultOfToken(*text); !fault.empty()) {
+                             report.Fail(value, std::string(fault));
+                           }
+                         }
+                       }};
+  };
+  const auto file = [&](std::string_view field) {
+    return ConfigField{field, [&, field](const YamlNode& value) {
+                         const auto text = read(field, value);
+                         if (!text) {
+                           return;
+                         }
+                         listener.token_file = (folder / *text).string();
+                         if (auto token = LoadToken(listener.token_file); token) {
+                           listener.token = *std::move(token);
+                         } else {
+                           report.Fail(value, token.error().Text());
+                         }
+                       }};
+  };
+  const auto fields = std::to_array<ConfigField>(
+      {secret("token"), file("token_file"), secret("password"), file("password_file")});
+  ReadFields(auth, "auth", fields, report);
   if (given == 0) {
     report.Fail(auth,
                 "auth has no secret: write auth: {token_file: ...}, or for a resp listener auth: "
@@ -118,39 +126,47 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
                             Reporter& report) {
   ListenerConfig listener;
   bool has_auth = false;
-  EachField(node, "a listener", kListenerFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "address") {
-                listener.address = rules::ReadText(value, field, report).value_or("");
-                const auto parsed = net::ParseAddress(listener.address);
-                if (!parsed && !UnixPathOf(listener.address)) {
-                  report.Fail(value, parsed.error().message);
-                }
-              } else if (field == "protocol") {
-                const std::size_t word =
-                    rules::ReadWord(value, field, kProtocols, report).value_or(0);
-                listener.protocol = static_cast<Protocol>(word);  // In the order of the words.
-              } else if (field == "role") {
-                listener.role = static_cast<frontend::http::Role>(
-                    rules::ReadWord(value, field, kRoles, report).value_or(0));
-              } else if (field == "hosts") {
-                EachItem(value, field, report, [&](const YamlNode& item) {
-                  if (const auto host = rules::ReadText(item, field, report)) {
-                    listener.hosts.push_back(*host);
-                  }
-                });
-              } else if (field == "tls") {
-                listener.tls = ReadTls(value, folder, report);
-              } else if (field == "proxy") {
-                listener.has_proxies = true;
-                ReadProxy(value, report, listener.proxy);
-              } else if (field == "limit_headers") {
-                listener.limit_headers = ReadLimitHeaders(value, report);
-              } else {
-                has_auth = true;
-                ReadAuth(value, folder, report, listener);
-              }
-            });
+  const auto read_address = [&](const YamlNode& value) {
+    listener.address = rules::ReadText(value, "address", report).value_or("");
+    const auto parsed = net::ParseAddress(listener.address);
+    if (!parsed && !UnixPathOf(listener.address)) {
+      report.Fail(value, parsed.error().message);
+    }
+  };
+  const auto read_protocol = [&](const YamlNode& value) {
+    const std::size_t word = rules::ReadWord(value, "protocol", kProtocols, report).value_or(0);
+    listener.protocol = static_cast<Protocol>(word);  // In the order of the words.
+  };
+  const auto read_role = [&](const YamlNode& value) {
+    listener.role = static_cast<frontend::http::Role>(
+        rules::ReadWord(value, "role", kRoles, report).value_or(0));
+  };
+  const auto read_hosts = [&](const YamlNode& value) {
+    EachItem(value, "hosts", report, [&](const YamlNode& item) {
+      if (const auto host = rules::ReadText(item, "hosts", report)) {
+        listener.hosts.push_back(*host);
+      }
+    });
+  };
+  const auto read_proxy = [&](const YamlNode& value) {
+    listener.has_proxies = true;
+    ReadProxy(value, report, listener.proxy);
+  };
+  const auto fields = std::to_array<ConfigField>(
+      {{"address", read_address},
+       {"protocol", read_protocol},
+       {"role", read_role},
+       {"hosts", read_hosts},
+       {"tls", [&](const YamlNode& value) { listener.tls = ReadTls(value, folder, report); }},
+       {"auth",
+        [&](const YamlNode& value) {
+          has_auth = true;
+          ReadAuth(value, folder, report, listener);
+        }},
+       {"proxy", read_proxy},
+       {"limit_headers",
+        [&](const YamlNode& value) { listener.limit_headers = ReadLimitHeaders(value, report); }}});
+  ReadFields(node, "a listener", fields, report);
   const bool admin = listener.role == frontend::http::Role::kAdmin;
   const bool resp = listener.protocol == Protocol::kResp;
   const bool grpc = listener.protocol == Protocol::kGrpc;

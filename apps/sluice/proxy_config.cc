@@ -20,10 +20,7 @@ using frontend::http::ProxySettings;
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 7> kProxyFields{
-    "trusted", "client_address", "request_fields", "headers", "trusted_headers", "paths", "cors"};
 constexpr std::array<std::string_view, 2> kPathWords{"as_sent", "strict"};
-constexpr std::array<std::string_view, 2> kPathFields{"fold_case", "encoded_slash"};
 constexpr std::array<std::string_view, 3> kEncodedSlash{"refuse", "decode", "keep"};
 constexpr std::array<std::string_view, 3> kRequestFields{"either", "x-original", "x-forwarded"};
 constexpr std::array<std::string_view, 4> kDialects{"x-ratelimit", "draft-10", "github", "none"};
@@ -76,14 +73,16 @@ void ReadPaths(const YamlNode& node, Reporter& report, wire::PathSettings& paths
     return;
   }
   paths.strict = true;
-  EachField(node, "paths", kPathFields, report, [&](std::string_view field, const YamlNode& value) {
-    if (field == "fold_case") {
-      paths.fold_case = rules::ReadBool(value, field, report).value_or(false);
-    } else {
-      paths.encoded_slash = static_cast<wire::EncodedSlash>(
-          rules::ReadWord(value, field, kEncodedSlash, report).value_or(0));
-    }
-  });
+  const auto read_fold_case = [&](const YamlNode& value) {
+    paths.fold_case = rules::ReadBool(value, "fold_case", report).value_or(false);
+  };
+  const auto read_encoded_slash = [&](const YamlNode& value) {
+    paths.encoded_slash = static_cast<wire::EncodedSlash>(
+        rules::ReadWord(value, "encoded_slash", kEncodedSlash, report).value_or(0));
+  };
+  const auto fields = std::to_array<ConfigField>(
+      {{"fold_case", read_fold_case}, {"encoded_slash", read_encoded_slash}});
+  ReadFields(node, "paths", fields, report);
 }
 
 // An attribute is made of one field.
@@ -99,34 +98,41 @@ void RejectTwice(const YamlNode& node, const ProxySettings& proxy, Reporter& rep
 }  // namespace
 
 void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
-  EachField(node, "proxy", kProxyFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "trusted") {
-                ReadTrusted(value, report, proxy.forwarding.trusted);
-              } else if (field == "client_address") {
-                const auto name = rules::ReadText(value, field, report);
-                if (name && name->empty()) {
-                  report.Fail(value, "client_address is empty: write X-Forwarded-For");
-                } else if (name) {
-                  proxy.forwarding.header = *name;
-                }
-              } else if (field == "request_fields") {
-                proxy.request_fields = static_cast<frontend::http::RequestFields>(
-                    rules::ReadWord(value, field, kRequestFields, report).value_or(0));
-              } else if (field == "headers") {
-                ReadHeaders(value, field, report, proxy.headers);
-              } else if (field == "trusted_headers") {
-                ReadHeaders(value, field, report, proxy.trusted_headers);
-              } else if (field == "paths") {
-                ReadPaths(value, report, proxy.paths);
-              } else {
-                EachItem(value, field, report, [&](const YamlNode& item) {
-                  if (const auto origin = rules::ReadText(item, field, report)) {
-                    proxy.cors_origins.push_back(*origin);
-                  }
-                });
-              }
-            });
+  const auto read_trusted = [&](const YamlNode& value) {
+    ReadTrusted(value, report, proxy.forwarding.trusted);
+  };
+  const auto read_client_address = [&](const YamlNode& value) {
+    const auto name = rules::ReadText(value, "client_address", report);
+    if (name && name->empty()) {
+      report.Fail(value, "client_address is empty: write X-Forwarded-For");
+    } else if (name) {
+      proxy.forwarding.header = *name;
+    }
+  };
+  const auto read_request_fields = [&](const YamlNode& value) {
+    proxy.request_fields = static_cast<frontend::http::RequestFields>(
+        rules::ReadWord(value, "request_fields", kRequestFields, report).value_or(0));
+  };
+  const auto read_cors = [&](const YamlNode& value) {
+    EachItem(value, "cors", report, [&](const YamlNode& item) {
+      if (const auto origin = rules::ReadText(item, "cors", report)) {
+        proxy.cors_origins.push_back(*origin);
+      }
+    });
+  };
+  const auto fields = std::to_array<ConfigField>(
+      {{"trusted", read_trusted},
+       {"client_address", read_client_address},
+       {"request_fields", read_request_fields},
+       {"headers",
+        [&](const YamlNode& value) { ReadHeaders(value, "headers", report, proxy.headers); }},
+       {"trusted_headers",
+        [&](const YamlNode& value) {
+          ReadHeaders(value, "trusted_headers", report, proxy.trusted_headers);
+        }},
+       {"paths", [&](const YamlNode& value) { ReadPaths(value, report, proxy.paths); }},
+       {"cors", read_cors}});
+  ReadFields(node, "proxy", fields, report);
   RejectTwice(node, proxy, report);
 }
 

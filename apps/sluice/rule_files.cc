@@ -9,6 +9,7 @@
 
 #include "daemon_config.h"
 #include "files.h"
+#include "rules/yaml_tree.h"
 #include "sources/rule_globs.h"
 
 namespace sluice::app {
@@ -39,6 +40,13 @@ std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::strin
     if (!text) {
       findings.errors.push_back(text.error());
     } else if (LooksLikeDaemonConfig(*text)) {
+      const bool is_empty = rules::YamlTree(*text, file, findings.errors).root().is_null();
+      if (is_empty && findings.errors.empty()) {
+        findings.warnings.push_back(
+            {.message = "the file is empty: as a configuration it means the default listeners and "
+                        "no limits; a file of rules says rules: []",
+             .place = {.file = file}});
+      }
       DaemonConfig config = ReadDaemonConfig(*text, file, findings);
       add(std::move(config.own_rules));
       if (listeners != nullptr) {

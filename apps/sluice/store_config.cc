@@ -15,15 +15,6 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 1> kStoreFields{"redis"};
-constexpr std::array<std::string_view, 10> kRedisFields{
-    "password",      "address", "sentinel", "cluster", "username",
-    "password_file", "tls",     "database", "timeout", "lease"};
-constexpr std::array<std::string_view, 1> kLeaseFields{"keys"};
-constexpr std::array<std::string_view, 4> kSentinelFields{"primary", "addresses", "username",
-                                                          "password_file"};
-constexpr std::array<std::string_view, 4> kTlsFields{"ca", "cert", "key", "server_name"};
-
 constexpr std::string_view kRedisPort = "6379";
 constexpr std::string_view kSentinelPort = "26379";
 constexpr std::string_view kExample = "store: {redis: {address: redis.example:6379}}";
@@ -68,19 +59,20 @@ ClientTlsConfig ReadClientTls(const YamlNode& node, const std::filesystem::path&
                               Reporter& report) {
   ClientTlsConfig tls;
   bool sound = node.is_map() || node.is_null();
-  EachField(node, "tls", kTlsFields, report, [&](std::string_view field, const YamlNode& value) {
-    const auto text = rules::ReadText(value, field, report);
-    sound = sound && text && !text->empty();
-    if (!text) {
-      return;
-    }
-    if (field == "server_name") {
-      tls.server_name = *text;
-      return;
-    }
-    std::string& path = field == "ca" ? tls.ca : field == "cert" ? tls.cert : tls.key;
-    path = (folder / *text).string();
-  });
+  const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
+    return ConfigField{field, [&, field, is_path](const YamlNode& value) {
+                         const auto text = rules::ReadText(value, field, report);
+                         sound = sound && text && !text->empty();
+                         if (text) {
+                           into = is_path ? (folder / *text).string() : *text;
+                         }
+                       }};
+  };
+  const auto fields = std::to_array<ConfigField>(
+      {text_into("ca", tls.ca, /*is_path=*/true), text_into("cert", tls.cert, /*is_path=*/true),
+       text_into("key", tls.key, /*is_path=*/true),
+       text_into("server_name", tls.server_name, /*is_path=*/false)});
+  ReadFields(node, "tls", fields, report);
   if (tls.cert.empty() != tls.key.empty()) {
     report.Fail(node, "a client certificate needs its key: write tls: {cert: FILE, key: FILE}");
   } else if (sound) {
@@ -93,18 +85,23 @@ ClientTlsConfig ReadClientTls(const YamlNode& node, const std::filesystem::path&
 
 void ReadSentinel(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
                   RedisConfig& redis) {
-  EachField(node, "sentinel", kSentinelFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "primary") {
-                redis.primary = rules::ReadText(value, field, report).value_or("");
-              } else if (field == "addresses") {
-                ReadAddresses(value, field, kSentinelPort, report, redis.servers);
-              } else if (field == "username") {
-                redis.sentinel_username = rules::ReadText(value, field, report).value_or("");
-              } else {
-                redis.sentinel_password_file = ReadPasswordFile(value, folder, report);
-              }
-            });
+  const auto read_primary = [&](const YamlNode& value) {
+    redis.primary = rules::ReadText(value, "primary", report).value_or("");
+  };
+  const auto read_addresses = [&](const YamlNode& value) {
+    ReadAddresses(value, "addresses", kSentinelPort, report, redis.servers);
+  };
+  const auto read_username = [&](const YamlNode& value) {
+    redis.sentinel_username = rules::ReadText(value, "username", report).value_or("");
+  };
+  const auto read_password_file = [&](const YamlNode& value) {
+    redis.sentinel_password_file = ReadPasswordFile(value, folder, report);
+  };
+  const auto fields = std::to_array<ConfigField>({{"primary", read_primary},
+                                                  {"addresses", read_addresses},
+                                                  {"username", read_username},
+                                                  {"password_file", read_password_file}});
+  ReadFields(node, "sentinel", fields, report);
   if (redis.primary.empty() || redis.servers.empty()) {
     report.Fail(node,
                 "sentinel needs the primary's name and the Sentinels: write sentinel: {primary: "
@@ -116,46 +113,61 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
   RedisConfig redis;
   int servers_named = 0;
   const YamlNode* database = nullptr;
-  EachField(node, "redis", kRedisFields, report,
-            [&](std::string_view field, const YamlNode& value) {
-              if (field == "password") {
-                report.Fail(value,
-                            "a password must be in a file of its own, where it can be "
-                            "changed: write password_file: FILE");
-              } else if (field == "address") {
-                ++servers_named;
-                ReadAddress(value, kRedisPort, report, redis.servers);
-              } else if (field == "sentinel") {
-                ++servers_named;
-                redis.kind = RedisKind::kSentinel;
-                ReadSentinel(value, folder, report, redis);
-              } else if (field == "cluster") {
-                ++servers_named;
-                redis.kind = RedisKind::kCluster;
-                ReadAddresses(value, field, kRedisPort, report, redis.servers);
-              } else if (field == "username") {
-                redis.username = rules::ReadText(value, field, report).value_or("");
-              } else if (field == "password_file") {
-                redis.password_file = ReadPasswordFile(value, folder, report);
-              } else if (field == "tls") {
-                redis.tls = ReadClientTls(value, folder, report);
-              } else if (field == "database") {
-                database = &value;
-                ReadCount(value, field, 0, 1'000'000, report, redis.database);
-              } else if (field == "lease") {
-                EachField(value, field, kLeaseFields, report,
-                          [&](std::string_view keys, const YamlNode& count) {
-                            ReadCount(count, keys, 0, kMostLeaseKeys, report, redis.lease_keys);
-                          });
-              } else if (const auto timeout = rules::ReadDuration(value, field, report)) {
-                redis.timeout = *timeout;
-                if (*timeout < std::chrono::milliseconds(1) || *timeout > kLongestTimeout) {
-                  report.Fail(value,
-                              "timeout must be 1ms to 10s: after it, a request is answered by "
-                              "its rules' on_store_error");
-                }
-              }
-            });
+  const auto read_address = [&](const YamlNode& value) {
+    ++servers_named;
+    ReadAddress(value, kRedisPort, report, redis.servers);
+  };
+  const auto read_sentinel = [&](const YamlNode& value) {
+    ++servers_named;
+    redis.kind = RedisKind::kSentinel;
+    ReadSentinel(value, folder, report, redis);
+  };
+  const auto read_cluster = [&](const YamlNode& value) {
+    ++servers_named;
+    redis.kind = RedisKind::kCluster;
+    ReadAddresses(value, "cluster", kRedisPort, report, redis.servers);
+  };
+  const auto read_username = [&](const YamlNode& value) {
+    redis.username = rules::ReadText(value, "username", report).value_or("");
+  };
+  const auto refuse_password = [&](const YamlNode& value) {
+    report.Fail(value,
+                "a password must be in a file of its own, where it can be changed: write "
+                "password_file: FILE");
+  };
+  const auto read_password_file = [&](const YamlNode& value) {
+    redis.password_file = ReadPasswordFile(value, folder, report);
+  };
+  const auto read_database = [&](const YamlNode& value) {
+    database = &value;
+    ReadCount(value, "database", 0, 1'000'000, report, redis.database);
+  };
+  const auto read_timeout = [&](const YamlNode& value) {
+    const auto timeout = rules::ReadDuration(value, "timeout", report);
+    redis.timeout = timeout.value_or(redis.timeout);
+    if (timeout && (*timeout < std::chrono::milliseconds(1) || *timeout > kLongestTimeout)) {
+      report.Fail(value,
+                  "timeout must be 1ms to 10s: after it, a request is answered by its rules' "
+                  "on_store_error");
+    }
+  };
+  const auto read_lease_keys = [&](const YamlNode& value) {
+    ReadCount(value, "keys", 0, kMostLeaseKeys, report, redis.lease_keys);
+  };
+  const auto lease_fields = std::to_array<ConfigField>({{"keys", read_lease_keys}});
+  const auto fields = std::to_array<ConfigField>(
+      {{"address", read_address},
+       {"sentinel", read_sentinel},
+       {"cluster", read_cluster},
+       {"username", read_username},
+       {"password", refuse_password, /*is_refused=*/true},
+       {"password_file", read_password_file},
+       {"tls", [&](const YamlNode& value) { redis.tls = ReadClientTls(value, folder, report); }},
+       {"database", read_database},
+       {"timeout", read_timeout},
+       {"lease",
+        [&](const YamlNode& value) { ReadFields(value, "lease", lease_fields, report); }}});
+  ReadFields(node, "redis", fields, report);
   if (servers_named != 1) {
     report.Fail(node, std::string("redis needs one of address, sentinel and cluster: ") + "write " +
                           std::string(kExample));
@@ -182,9 +194,8 @@ std::optional<RedisConfig> ReadStore(const YamlNode& node, const std::filesystem
                 "store must be table or a Redis: write store: table or " + std::string(kExample));
     return redis;
   }
-  EachField(node, "store", kStoreFields, report, [&](std::string_view, const YamlNode& value) {
-    redis = ReadRedis(value, folder, report);
-  });
+  const auto read_redis = [&](const YamlNode& value) { redis = ReadRedis(value, folder, report); };
+  ReadFields(node, "store", std::to_array<ConfigField>({{"redis", read_redis}}), report);
   if (!redis) {
     report.Fail(node, "store is empty: write store: table or " + std::string(kExample));
   }

@@ -11,19 +11,6 @@ namespace sluice::rules {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> kConfigurationSections{"rules",
-                                                                  "attributes",
-                                                                  "listeners",
-                                                                  "store",
-                                                                  "table",
-                                                                  "rule_sources",
-                                                                  "envoy",
-                                                                  "loops",
-                                                                  "idempotency",
-                                                                  "connections",
-                                                                  "connections_per_peer",
-                                                                  "drain_timeout",
-                                                                  "log"};
 constexpr std::array<std::string_view, 2> kSections{"rules", "attributes"};
 
 }  // namespace
@@ -40,9 +27,7 @@ void DocumentReader::ReadAttributes(AttributeTable& attributes) {
     return;
   }
   const Fields fields(root_);
-  if (is_configuration_) {
-    fields.RejectUnknown(kConfigurationSections, "configuration", report_);
-  } else {
+  if (!is_configuration_) {
     fields.RejectUnknown(kSections, "rule file", report_);
   }
   if (const YamlNode* node = fields.Get("attributes"); node != nullptr) {

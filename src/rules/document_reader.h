@@ -16,8 +16,8 @@ inline constexpr std::size_t kMaxRules = 100'000;
 // the rules of all.
 class DocumentReader {
  public:
-  // `is_configuration`: the source is the daemon's configuration, whose other sections are read
-  // elsewhere and which need not have rules.
+  // `is_configuration`: the source is the daemon's configuration, which need not have rules. Its
+  // other sections are read elsewhere, where it is known which there are.
   DocumentReader(const YamlNode& root, bool is_configuration, Reporter report)
       : root_(root), is_configuration_(is_configuration), report_(std::move(report)) {}
 

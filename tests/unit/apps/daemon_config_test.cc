@@ -81,6 +81,9 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
     const char* error;
   } cases[] = {
       {"lisners: []", "etc/sluice.yaml:1:1: unknown field lisners, did you mean listeners?"},
+      {"xxxxxxxx: []", ":1:1: unknown field xxxxxxxx: a configuration has listeners, store, table"},
+      {"store: {redis: {pasword_file: p}}",
+       "unknown field pasword_file, did you mean password_file?"},
       {"\nlisteners: [{adress: x}]", ":2:14: unknown field adress, did you mean address?"},
       {"listeners: [{address: x}]", ":1:23: `x` is not an address to listen on"},
       {"listeners: [{role: adm}]", ":1:20: role is adm: write check, admin or metrics"},
@@ -138,8 +141,8 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"log: debug", "log must be a map"},
       {"log: {level: debgu}", "did you mean debug?"},
       {"loops: 1\nloops: 2", ":2:1: key loops is given twice"},
-      {"[1, 2]", "the configuration must be a map"},
-      {"a: [", "not YAML"},
+      {"[1, 2]", "a configuration must be a map"},
+      {"a: [", "the text ends within [] or {}"},
   };
   for (const auto& each : cases) {
     EXPECT_THAT(ErrorsOf(each.text), HasSubstr(each.error)) << each.text;
