@@ -9,10 +9,13 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "credentials.h"
+#include "daemon_signals.h"
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/rate_limit_service.h"
 #include "envoy_keeper.h"
@@ -24,7 +27,6 @@
 #include "log.h"
 #include "mode_keeper.h"
 #include "net/event_loop.h"
-#include "net/signal_set.h"
 #include "net/systemd_notify.h"
 #include "open_redis.h"
 #include "open_table.h"
@@ -52,8 +54,11 @@ std::string ModesFile(const DaemonConfig& config) {
 // other. The control loop runs on main's thread: signals, rule files, the admin doors.
 class Daemon {
  public:
-  Daemon(DaemonConfig config, OpenedTable table, const base::Clock& clock)
-      : config_(std::move(config)),
+  Daemon(net::EventLoop& control, DaemonSignals& signals, DaemonConfig config, OpenedTable table,
+         const base::Clock& clock)
+      : control_(control),
+        signals_(signals),
+        config_(std::move(config)),
         clock_(clock),
         table_(std::move(table)),
         snapshots_(*table_.store, table_.snapshot, config_.table.snapshot_interval),
@@ -74,7 +79,6 @@ class Daemon {
                   .shared = redis_.get()}),
         server_(control_, service_, keys_, rate_limits_.get(), registry_, readiness_, health_,
                 clock_),
-        signals_(control_, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }),
         drain_check_([this] { CheckDrained(); }) {
     registry_.Add(metrics_);
     registry_.Add(modes_);
@@ -108,8 +112,11 @@ class Daemon {
     if (const telemetry::Source* const etcd = rules_->etcd_metrics()) {
       registry_.Add(*etcd);
     }
-    if (auto loaded = rules_->LoadFirst(); !loaded) {
+    if (auto loaded = rules_->LoadFirst([this] { return signals_.stop_signal() != 0; }); !loaded) {
       return loaded;
+    }
+    if (signals_.stop_signal() != 0) {
+      return Fault("a signal asked for its end");
     }
     desk_.emplace(frontend::http::AdminDesk{
         .rules = *rules_, .modes = modes_, .service = service_, .metrics = metrics_});
@@ -145,19 +152,26 @@ class Daemon {
     snapshots_.Start();
     readiness_.Set(true);
     SetHealth();
-    Greet(server_,
-          config_.redis
-              ? Describe(*config_.redis) + "; while it is unreachable: " + table_.description
-              : table_.description,
-          {.snapshot = table_.snapshot, .api = ApiFolder(config_)}, *service_.Rules());
+    const auto in_force = service_.Rules();
+    Greet(server_, {.store = config_.redis ? Describe(*config_.redis) +
+                                                 "; while it is unreachable: " + table_.description
+                                           : table_.description,
+                    .snapshot = table_.snapshot,
+                    .api_folder = ApiFolder(config_),
+                    .rules = *in_force,
+                    .modes = modes_.modes(),
+                    .envoy = EnvoyText()});
     (void)systemd_.Ready();
     spdlog::info("serving with {} rules on {} threads", service_.Rules()->rules().size(),
                  server_.loops());
+    signals_.Attach(
+        {.reload = [this] { Reload(); }, .stop = [this](int signal) { BeginStop(signal); }});
     return {};
   }
 
   void Run() {
     control_.Run();
+    signals_.Detach();
     server_.Stop();
     snapshots_.Stop();  // The last one has everything that was answered.
   }
@@ -195,6 +209,22 @@ class Daemon {
                                                      std::move(settings), fallback_.get());
   }
 
+  // Envoy's limits in force, for a person; "" without that service.
+  [[nodiscard]] std::string EnvoyText() const {
+    if (!config_.envoy) {
+      return "";
+    }
+    const auto configuration = rate_limits_->configuration();
+    const std::string& directory = config_.envoy->directory;
+    if (configuration == nullptr) {
+      return "none that loads in " + directory + ": calls fail until there is one";
+    }
+    const std::size_t limits = configuration->limits().size();
+    const std::size_t domains = configuration->domain_count();
+    return fmt::format("{} limit{} in {} domain{} from {}", limits, limits == 1 ? "" : "s", domains,
+                       domains == 1 ? "" : "s", directory);
+  }
+
   void SetHealth() {
     bool healthy = readiness_.ready();
     if (config_.envoy && config_.envoy->healthy_with_a_configuration) {
@@ -206,22 +236,18 @@ class Daemon {
     }
   }
 
-  void OnSignal(int signal) {
-    if (signal == SIGHUP) {
-      (void)systemd_.Reloading();
-      credentials_->ReloadOnDemand();
-      rules_->ReloadOnDemand();
-      if (const auto loaded = modes_.Load(); !loaded) {
-        spdlog::error("SIGHUP: the modes cannot be read and stay unchanged: {}",
-                      loaded.error().Text());
-      }
-      if (envoy_ != nullptr) {
-        envoy_->ReloadOnDemand();
-      }
-      (void)systemd_.Ready();
-    } else {
-      BeginStop(signal);
+  void Reload() {
+    (void)systemd_.Reloading();
+    credentials_->ReloadOnDemand();
+    rules_->ReloadOnDemand();
+    if (const auto loaded = modes_.Load(); !loaded) {
+      spdlog::error("SIGHUP: the modes cannot be read and stay unchanged: {}",
+                    loaded.error().Text());
     }
+    if (envoy_ != nullptr) {
+      envoy_->ReloadOnDemand();
+    }
+    (void)systemd_.Ready();
   }
 
   void BeginStop(int signal) {
@@ -269,6 +295,8 @@ class Daemon {
     return now >= give_back_until_;
   }
 
+  net::EventLoop& control_;
+  DaemonSignals& signals_;
   const net::SystemdNotify systemd_ = net::SystemdNotify::FromEnvironment();
   const DaemonConfig config_;
   const base::Clock& clock_;
@@ -277,7 +305,6 @@ class Daemon {
   envoy::RateLimitMetrics rate_limit_metrics_;
   frontend::http::Readiness readiness_;
   frontend::grpc::Health health_;
-  net::EventLoop control_;
   OpenedTable table_;
   SnapshotKeeper snapshots_;
   signing::Keyring keys_;
@@ -296,7 +323,6 @@ class Daemon {
   // Redis's answers go through leases: the latter stay for longer.
   std::vector<std::unique_ptr<lease::LeaseStore::Attachment>> lease_loops_;
   std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_loops_;
-  net::SignalSet signals_;
   net::Timer drain_check_;
   net::SteadyTime drain_until_{};
   net::SteadyTime give_back_until_{};
@@ -310,7 +336,7 @@ int Refuse(const std::string& why) {
 
 }  // namespace
 
-int RunDaemon(DaemonConfig config) {
+int RunDaemon(DaemonConfig config, net::EventLoop& control, DaemonSignals& signals) {
   std::signal(SIGPIPE, SIG_IGN);  // A client that left is an error of its write.
   StartLog(config.log_level, config.log_format);
   int exit_code = kExitOk;
@@ -318,8 +344,10 @@ int RunDaemon(DaemonConfig config) {
   if (auto table = OpenTable(config, clock); !table) {
     exit_code = Refuse(table.error().Text());
   } else {
-    Daemon daemon(std::move(config), *std::move(table), clock);
-    if (auto started = daemon.Start(); !started) {
+    Daemon daemon(control, signals, std::move(config), *std::move(table), clock);
+    if (auto started = daemon.Start(); !started && signals.stop_signal() != 0) {
+      spdlog::info("signal {} during the start: stopping", signals.stop_signal());
+    } else if (!started) {
       exit_code = Refuse(started.error().Text());
     } else {
       daemon.Run();

@@ -14,7 +14,7 @@ namespace sluice::app {
 namespace {
 
 // From the first sign of a change to reading the files: as in rule_keeper.cc.
-constexpr std::chrono::milliseconds kSettle{50};
+constexpr std::chrono::milliseconds kEnvoySettle{50};
 
 // Where changes are looked for: in the directory, and in the one below it that the files are in.
 std::vector<std::string> Watched(const EnvoyConfig& config) {
@@ -45,6 +45,16 @@ std::string Joined(const std::vector<rules::SourceText>& files) {
 
 }  // namespace
 
+Result<sources::TreeFiles> ReadEnvoyTree(const EnvoyConfig& config) {
+  auto tree = sources::ReadTree(config.directory, {.skip_dotfiles = config.skip_dotfiles});
+  if (tree) {
+    std::erase_if(tree->files, [&config](const rules::SourceText& file) {
+      return !Dotted(file.name).starts_with(config.prefix);
+    });
+  }
+  return tree;
+}
+
 EnvoyKeeper::EnvoyKeeper(net::EventLoop& loop, envoy::RateLimitService& service,
                          const EnvoyConfig& config, std::function<void()> on_loaded,
                          sources::FileSource files)
@@ -68,7 +78,8 @@ Result<std::unique_ptr<EnvoyKeeper>> EnvoyKeeper::Create(net::EventLoop& loop,
 
 void EnvoyKeeper::LoadFirst() {
   Load("start");
-  auto follower = FileFollower::Create(loop_, files_, kSettle, [this] { Load("files changed"); });
+  auto follower =
+      FileFollower::Create(loop_, files_, kEnvoySettle, [this] { Load("files changed"); });
   if (follower) {
     follower_ = *std::move(follower);
   } else {
@@ -78,16 +89,13 @@ void EnvoyKeeper::LoadFirst() {
 }
 
 Result<std::vector<rules::SourceText>> EnvoyKeeper::Read() const {
-  auto tree = sources::ReadTree(config_.directory, {.skip_dotfiles = config_.skip_dotfiles});
+  auto tree = ReadEnvoyTree(config_);
   if (!tree) {
     return tl::unexpected(tree.error());
   }
   for (const Error& skipped : tree->skipped) {
     spdlog::warn("{}", skipped.Text());
   }
-  std::erase_if(tree->files, [this](const rules::SourceText& file) {
-    return !Dotted(file.name).starts_with(config_.prefix);
-  });
   return std::move(tree->files);
 }
 

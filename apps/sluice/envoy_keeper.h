@@ -13,12 +13,17 @@
 #include "file_follower.h"
 #include "rules/rule_set.h"
 #include "sources/file_source.h"
+#include "sources/tree_files.h"
 
 namespace sluice::net {
 class EventLoop;
 }  // namespace sluice::net
 
 namespace sluice::app {
+
+// The files that `config` names, as they are now, and what was skipped on the way. Error: the
+// directory cannot be read.
+[[nodiscard]] Result<sources::TreeFiles> ReadEnvoyTree(const EnvoyConfig& config);
 
 // Keeps the configuration of Envoy's domains in force: at start, and again whenever its files
 // change (in place, by a rename or by the swap of a symbolic link), or the operator says so. What

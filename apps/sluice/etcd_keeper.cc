@@ -48,15 +48,15 @@ Result<std::unique_ptr<EtcdKeeper>> EtcdKeeper::Create(net::EventLoop& loop,
   return made;
 }
 
-void EtcdKeeper::Start(Duration patience) {
+void EtcdKeeper::Start(Duration patience, const std::function<bool()>& is_over) {
   rules_->Start();
   bool waits = true;
   net::Timer late([&] { waits = false; });
   loop_.ArmAfter(late, patience, net::TimerPrecision::kExact);
-  while (waits && !rules_->answered()) {
+  while (waits && !rules_->answered() && !is_over()) {
     loop_.RunOne();
   }
-  if (!rules_->answered()) {
+  if (!rules_->answered() && !is_over()) {
     spdlog::warn("etcd does not answer: starting with a copy of its last {} rules", copied_.size());
   }
 }

@@ -34,8 +34,8 @@ class EtcdKeeper final : public telemetry::Source {
                                                                   std::string copy_file,
                                                                   std::function<void()> on_change);
 
-  // Runs the loop until etcd has answered, for `patience` at most.
-  void Start(Duration patience);
+  // Runs the loop until etcd has answered, for `patience` at most, and not once `is_over`.
+  void Start(Duration patience, const std::function<bool()>& is_over);
 
   [[nodiscard]] sources::EtcdRules& rules() { return *rules_; }
   [[nodiscard]] const sources::EtcdDocuments& documents() const { return rules_->documents(); }

@@ -32,8 +32,8 @@ Result<std::unique_ptr<FleetRules>> FleetRules::Create(net::EventLoop& loop,
   return made;
 }
 
-Outcome FleetRules::LoadFirst() {
-  etcd_->Start(kPatience);
+Outcome FleetRules::LoadFirst(const std::function<bool()>& is_over) {
+  etcd_->Start(kPatience, is_over);
   loaded_ = true;
   rules::Findings findings;
   auto texts = etcd_->Sources(etcd_->documents(), findings);

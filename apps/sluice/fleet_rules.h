@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,8 +33,9 @@ class FleetRules {
 
   // At start, with the other sources. There is nothing to fall back on yet: what etcd holds, else
   // what it held at the last visit, else nothing of it. A rule there that does not load must not
-  // keep a fleet from starting. From here on changes are followed.
-  [[nodiscard]] RunningRules::Outcome LoadFirst();
+  // keep a fleet from starting. Waits for etcd, but not once `is_over`. From here on changes are
+  // followed.
+  [[nodiscard]] RunningRules::Outcome LoadFirst(const std::function<bool()>& is_over);
 
   // What the other sources are has changed: perhaps etcd's rules waited for that.
   void TryAgain();

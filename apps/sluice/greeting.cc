@@ -50,10 +50,26 @@ std::string RequestsText(const std::string& url, const rules::RuleSet& rules) {
       url, url, query);
 }
 
+// What an operator has set and may have forgotten.
+std::string ModesText(const InForce& in_force) {
+  std::string text;
+  if (in_force.modes.all) {
+    text += "  modes   the kill switch is on: every request is allowed, nothing is counted\n";
+  }
+  for (const rules::Rule& rule : in_force.rules.rules()) {
+    const auto set = in_force.modes.by_rule.find(rule.id);
+    if (set != in_force.modes.by_rule.end() && set->second != rule.mode) {
+      text += fmt::format("  modes   {}: {}, set at run time (the rule says {})\n", rule.id,
+                          rules::NameOf(set->second), rules::NameOf(rule.mode));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
-void Greet(const Server& server, const std::string& store, const StateFolders& folders,
-           const rules::RuleSet& rules) {
+void Greet(const Server& server, const InForce& in_force) {
+  const rules::RuleSet& rules = in_force.rules;
   using frontend::http::Role;
   std::string text = fmt::format("sluice {} is ready\n\n", kVersion);
   std::string check;
@@ -80,21 +96,25 @@ void Greet(const Server& server, const std::string& store, const StateFolders& f
     first = first.empty() ? url : first;
     text += fmt::format("  {:<7} {}\n", is_check ? "checks" : "admin", url);
   }
-  text += fmt::format("  store   {}\n", store);
-  if (!folders.snapshot.empty()) {
-    text += fmt::format("  state   {} (snapshots of the table)\n", folders.snapshot);
+  text += fmt::format("  store   {}\n", in_force.store);
+  if (!in_force.snapshot.empty()) {
+    text += fmt::format("  state   {} (snapshots of the table)\n", in_force.snapshot);
   }
-  if (!folders.api.empty()) {
-    text += fmt::format("  state   {} (rules put over the API, modes)\n", folders.api);
+  if (!in_force.api_folder.empty()) {
+    text += fmt::format("  state   {} (rules put over the API, modes)\n", in_force.api_folder);
   }
   for (const auto& [source, count] : CountBySource(rules)) {
     text += fmt::format("  rules   {} from {}\n", count, source);
   }
-  if (rules.rules().empty()) {
+  if (!in_force.envoy.empty()) {
+    text += fmt::format("  envoy   {}{}\n", in_force.envoy,
+                        rules.rules().empty() ? " (no rules of our own)" : "");
+  } else if (rules.rules().empty()) {
     text +=
         "  rules   none: every request is allowed (rule_sources: or rules: in the "
         "configuration)\n";
   }
+  text += ModesText(in_force);
   text += fmt::format("  loops   {}\n\nTry:\n", server.loops());
   if (!check.empty()) {
     text += RequestsText(check, rules);

@@ -39,7 +39,11 @@ Result<std::unique_ptr<RuleKeeper>> RuleKeeper::Create(net::EventLoop& loop,
                                                        service::LimiterService& service,
                                                        service::ServiceMetrics& metrics,
                                                        const DaemonConfig& config) {
-  auto files = sources::FileSource::Create(config.rule_files);
+  std::vector<std::string> watched;
+  if (!config.own_rules.name.empty()) {
+    watched.push_back(config.own_rules.name);
+  }
+  auto files = sources::FileSource::Create(config.rule_files, std::move(watched));
   if (!files) {
     return tl::unexpected(files.error());
   }
@@ -56,11 +60,11 @@ Result<std::unique_ptr<RuleKeeper>> RuleKeeper::Create(net::EventLoop& loop,
   return made;
 }
 
-Result<void> RuleKeeper::LoadFirst() {
+Result<void> RuleKeeper::LoadFirst(const std::function<bool()>& is_over) {
   if (auto loaded = running_.api().Load(); !loaded) {
     return loaded;
   }
-  const Outcome outcome = fleet_ == nullptr ? running_.Reload() : fleet_->LoadFirst();
+  const Outcome outcome = fleet_ == nullptr ? running_.Reload() : fleet_->LoadFirst(is_over);
   running_.Report("start", outcome);
   if (outcome != Outcome::kPublished) {
     return tl::unexpected(
@@ -84,6 +88,7 @@ void RuleKeeper::ReloadOnDemand() {
   }
   const Outcome outcome = running_.Reload();
   if (outcome == Outcome::kUnchanged) {
+    running_.Report("SIGHUP", outcome);
     running_.metrics().CountReload(true);
     spdlog::info("SIGHUP: rules reloaded, nothing changed");
   } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,8 +36,9 @@ class RuleKeeper final : public frontend::http::RuleBook {
                                                                   const DaemonConfig& config);
 
   // At start there are no running rules to fall back on: the error has every problem, a line
-  // each. Changes are followed from here on.
-  [[nodiscard]] Result<void> LoadFirst();
+  // each. Changes are followed from here on. May run the loop while etcd does not answer, as long
+  // as `is_over` is false.
+  [[nodiscard]] Result<void> LoadFirst(const std::function<bool()>& is_over = [] { return false; });
 
   // Reads everything anew because an operator asks.
   void ReloadOnDemand();

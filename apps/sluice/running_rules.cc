@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "proxy_review.h"
@@ -28,6 +29,7 @@ RunningRules::RunningRules(service::LimiterService& service, service::ServiceMet
                            std::string api_folder)
     : metrics_(metrics),
       config_(config),
+      own_file_(config.own_rules),
       files_(std::move(files)),
       api_(std::move(api_folder)),
       reloader_([this] { return Read(); },
@@ -38,14 +40,34 @@ RunningRules::RunningRules(service::LimiterService& service, service::ServiceMet
                   ReviewForProxies(config.listeners, set, findings);
                 }) {}
 
-Result<RunningRules::Texts> RunningRules::Read() const {
-  auto texts = files_.Read();
-  if (texts) {
-    texts->insert(texts->begin(), config_.own_rules);
-    Append(etcd_, *texts);
-    Append(api_.Sources(api_.documents()), *texts);
+sources::RuleReloader::Sources RunningRules::Read() {
+  auto own = own_file_.Read();
+  if (!own) {
+    return tl::unexpected(std::move(own.error()));
   }
+  Texts texts{*std::move(own)};
+  auto files = files_.Read();
+  if (!files) {
+    return tl::unexpected(std::vector<Error>{std::move(files.error())});
+  }
+  Append(*std::move(files), texts);
+  Append(etcd_, texts);
+  Append(api_.Sources(api_.documents()), texts);
   return texts;
+}
+
+void RunningRules::WarnOfChangedSections() {
+  std::vector<std::string> sections = own_file_.ChangedSections();
+  if (sections == told_sections_) {
+    return;
+  }
+  told_sections_ = std::move(sections);
+  if (!told_sections_.empty()) {
+    spdlog::warn("{}: {} changed: restart the daemon to put this in force", own_file_.path(),
+                 fmt::join(told_sections_, ", "));
+  } else {
+    spdlog::info("{}: no restart is needed any more", own_file_.path());
+  }
 }
 
 RunningRules::Texts RunningRules::Beside(Texts etcd, const Documents& documents) const {
@@ -105,6 +127,7 @@ tl::expected<void, RuleRefusal> RunningRules::ReplaceApi(
 }
 
 void RunningRules::Report(std::string_view why, Outcome outcome) {
+  WarnOfChangedSections();
   const bool published = outcome == Outcome::kPublished;
   if (outcome != Outcome::kUnchanged) {
     metrics_.CountReload(published);

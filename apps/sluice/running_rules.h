@@ -10,6 +10,7 @@
 
 #include "sluice/result.h"
 
+#include "configuration_file.h"
 #include "daemon_config.h"
 #include "frontend/http/rule_book.h"
 #include "rules/rule_set.h"
@@ -68,7 +69,9 @@ class RunningRules {
   [[nodiscard]] service::ServiceMetrics& metrics() { return metrics_; }
 
  private:
-  [[nodiscard]] Result<Texts> Read() const;
+  [[nodiscard]] sources::RuleReloader::Sources Read();
+  // Names in the log what the configuration file says that takes a restart, once for the same.
+  void WarnOfChangedSections();
   // What came over the API becomes `documents`, once `keep` has written down what changes.
   [[nodiscard]] tl::expected<void, frontend::http::RuleRefusal> ReplaceApi(
       std::string_view why, const Documents& documents, std::string_view changed,
@@ -76,6 +79,8 @@ class RunningRules {
 
   service::ServiceMetrics& metrics_;
   const DaemonConfig& config_;
+  ConfigurationFile own_file_;
+  std::vector<std::string> told_sections_;  // Of own_file_, in the log.
   sources::FileSource files_;
   sources::ApiRules api_;
   Texts etcd_;  // As they run.

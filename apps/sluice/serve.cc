@@ -7,15 +7,19 @@
 #include "command_line.h"
 #include "daemon.h"
 #include "daemon_config.h"
+#include "daemon_signals.h"
 #include "envoy_environment.h"
 #include "exit_code.h"
 #include "files.h"
+#include "net/event_loop.h"
 
 namespace sluice::app {
 
 namespace {
 
 int Serve(const std::string& file, bool envoy) {
+  net::EventLoop control;
+  DaemonSignals signals(control);  // Before anything that a signal could meet half made.
   rules::Findings findings;
   std::string text;
   if (!file.empty()) {
@@ -42,7 +46,7 @@ int Serve(const std::string& file, bool envoy) {
     }
     return kExitError;
   }
-  return RunDaemon(std::move(config));
+  return RunDaemon(std::move(config), control, signals);
 }
 
 }  // namespace
@@ -54,8 +58,8 @@ void AddServe(CLI::App& app, int& exit_code) {
       {.notes =
            "Without --config: HTTP API on 127.0.0.1:8080, gRPC on 8081, Redis protocol on 6380, "
            "admin on 6070, and no rules.\n\n"
-           "Signals: SIGHUP reloads rules and certificates; SIGTERM answers pending requests, "
-           "then exits with 0.",
+           "Signals: SIGHUP reloads rules and certificates, which are also watched; SIGTERM "
+           "answers pending requests, then exits with 0.",
        .variables =
            {{"STATE_DIRECTORY",
              "The folder for snapshots, rules put over the API, and modes. systemd sets it. "

@@ -25,7 +25,7 @@ class EventLoop {
   // Does what is ready now and returns how many things; then waits for nothing. For tests.
   std::size_t Poll();
 
-  // Does one thing, waiting for it if need be. For tests.
+  // Does one thing, waiting for it if need be.
   std::size_t RunOne();
 
   // Run() returns after what it is just doing; the work left stays. Any thread.

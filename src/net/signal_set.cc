@@ -1,50 +1,43 @@
 #include "net/signal_set.h"
 
+#include <csignal>
 #include <utility>
 
-#include <boost/asio/signal_set.hpp>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
+#include "base/assert.h"
 #include "net/event_loop.h"
 
 namespace sluice::net {
 
-struct SignalSet::State : std::enable_shared_from_this<SignalSet::State> {
-  State(EventLoop& loop, std::function<void(int)> on_signal_in)
-      : on_signal(std::move(on_signal_in)), signals(loop.context()) {}
+namespace {
 
-  void Wait() {
-    signals.async_wait(
-        [self = shared_from_this()](const boost::system::error_code& error, int signal) {
-          if (error || self->closed) {
-            return;
-          }
-          self->on_signal(signal);
-          if (!self->closed) {
-            self->Wait();
-          }
-        });
+int OpenBlocked(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) {
+    sigaddset(&set, signal);
   }
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  const int fd = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  SLUICE_ASSERT(fd >= 0);  // Linux has had it since 2.6.22; a descriptor is free at start.
+  return fd;
+}
 
-  std::function<void(int)> on_signal;
-  boost::asio::signal_set signals;
-  bool closed = false;
-};
+}  // namespace
 
 SignalSet::SignalSet(EventLoop& loop, std::initializer_list<int> signals,
                      std::function<void(int)> on_signal)
-    : state_(std::make_shared<State>(loop, std::move(on_signal))) {
-  for (const int signal : signals) {
-    boost::system::error_code ignored;  // Fails for no signal that can be caught.
-    state_->signals.add(signal, ignored);
-  }
-  state_->Wait();
-}
+    : on_signal_(std::move(on_signal)),
+      watcher_(loop, OpenBlocked(signals), [this] { OnReadable(); }) {}
 
-SignalSet::~SignalSet() {
-  state_->closed = true;
-  boost::system::error_code ignored;
-  state_->signals.cancel(ignored);
-  state_->signals.clear(ignored);
+// One a turn: the watcher calls again as long as there are more, and not once it is gone.
+void SignalSet::OnReadable() {
+  signalfd_siginfo info{};
+  if (::read(watcher_.fd(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    on_signal_(static_cast<int>(info.ssi_signo));
+  }
 }
 
 }  // namespace sluice::net

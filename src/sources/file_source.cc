@@ -50,28 +50,31 @@ std::vector<FileSource::Part> FileSource::PartsOf(const std::string& path, bool 
   return parts;
 }
 
-Result<FileSource> FileSource::Create(std::vector<std::string> globs) {
+Result<FileSource> FileSource::Create(std::vector<std::string> globs,
+                                      std::vector<std::string> watched) {
   const int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (fd < 0) {
     return tl::unexpected(
         Error{"no inotify descriptor: " + std::generic_category().message(errno), {}});
   }
-  FileSource source(std::move(globs), fd);
+  FileSource source(std::move(globs), std::move(watched), fd);
   source.Arm();
   return source;
 }
 
-FileSource::FileSource(std::vector<std::string> globs, int fd)
-    : globs_(std::move(globs)), fd_(fd) {}
+FileSource::FileSource(std::vector<std::string> globs, std::vector<std::string> watched, int fd)
+    : globs_(std::move(globs)), watched_(std::move(watched)), fd_(fd) {}
 
 FileSource::FileSource(FileSource&& other) noexcept
     : globs_(std::move(other.globs_)),
+      watched_(std::move(other.watched_)),
       fd_(std::exchange(other.fd_, -1)),
       watches_(std::move(other.watches_)),
       paths_(std::move(other.paths_)) {}
 
 FileSource& FileSource::operator=(FileSource&& other) noexcept {
   std::swap(globs_, other.globs_);
+  std::swap(watched_, other.watched_);
   std::swap(fd_, other.fd_);
   std::swap(watches_, other.watches_);
   std::swap(paths_, other.paths_);
@@ -130,6 +133,9 @@ bool FileSource::Arm() {
     for (const std::string& path : PathsOf(pattern)) {
       WatchOnTheWayTo(PartsOf(path, /*is_pattern=*/false), kMostLinks);
     }
+  }
+  for (const std::string& path : watched_) {
+    WatchOnTheWayTo(PartsOf(path, /*is_pattern=*/false), kMostLinks);
   }
   return found_unwatched_;
 }

@@ -24,7 +24,9 @@ class FileSource {
   // A glob has its wildcards (* ? [...]) in its last part or in directories before it. A path
   // without wildcards must exist when it is read; a glob that finds nothing is no error. Error:
   // the kernel has no inotify descriptor to give.
-  static Result<FileSource> Create(std::vector<std::string> globs);
+  // `watched`: files that are no rule files, whose changes count too.
+  static Result<FileSource> Create(std::vector<std::string> globs,
+                                   std::vector<std::string> watched = {});
   FileSource(FileSource&& other) noexcept;
   FileSource& operator=(FileSource&& other) noexcept;
   FileSource(const FileSource&) = delete;
@@ -47,7 +49,7 @@ class FileSource {
     bool is_pattern = false;
   };
 
-  FileSource(std::vector<std::string> globs, int fd);
+  FileSource(std::vector<std::string> globs, std::vector<std::string> watched, int fd);
   static std::vector<Part> PartsOf(const std::string& path, bool is_pattern);
   // Watches every directory that matters. True if one of them was not watched before.
   bool Arm();
@@ -55,6 +57,7 @@ class FileSource {
   void Watch(const std::string& directory);
 
   std::vector<std::string> globs_;
+  std::vector<std::string> watched_;
   int fd_ = -1;
   std::map<std::string, int> watches_;  // By directory.
   std::map<int, std::string> paths_;    // By watch descriptor.

@@ -57,12 +57,15 @@ RuleReloader::Outcome RuleReloader::Reload() {
     }
     set = Build(*sources, findings);
   } else {
-    text = "unread\n" + sources.error().Text();
+    text = "unread";
+    for (const Error& error : sources.error()) {
+      text += '\n' + error.Text();
+    }
     if (text == failed_text_) {
       ++counters_.failed;
       return Outcome::kStillFailed;
     }
-    findings.errors.push_back(std::move(sources.error()));
+    findings.errors = std::move(sources.error());
   }
   findings_ = std::move(findings);
   if (set == nullptr) {

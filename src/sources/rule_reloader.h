@@ -16,8 +16,9 @@ namespace sluice::sources {
 // leaves the running set as it is. One thread at a time.
 class RuleReloader {
  public:
-  // Gives all sources' texts as they are now, in declaration order.
-  using Read = std::function<Result<std::vector<rules::SourceText>>()>;
+  // Gives all sources' texts as they are now, in declaration order, or why they cannot be had.
+  using Sources = tl::expected<std::vector<rules::SourceText>, std::vector<Error>>;
+  using Read = std::function<Sources()>;
   // Puts a new set in force. The findings hold its warnings.
   using Publish =
       std::function<void(std::shared_ptr<const rules::RuleSet>, const rules::Findings&)>;

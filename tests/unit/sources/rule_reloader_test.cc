@@ -19,7 +19,7 @@ std::string Rules(const std::string& limit) {
 
 class RuleReloaderTest : public ::testing::Test {
  protected:
-  Result<std::vector<rules::SourceText>> source_ = std::vector<rules::SourceText>{};
+  RuleReloader::Sources source_ = std::vector<rules::SourceText>{};
   std::vector<Units> published_;
   RuleReloader reloader_{
       [this] { return source_; },
@@ -59,7 +59,7 @@ TEST_F(RuleReloaderTest, ABadChangeLeavesTheRunningSetAndIsNewsOnce) {
 
 TEST_F(RuleReloaderTest, AFileThatCannotBeReadIsABadChange) {
   ReloadWith(Rules("1"));
-  source_ = tl::make_unexpected(Error{"cannot be read", {"r.yaml", 0, 0}});
+  source_ = tl::make_unexpected(std::vector<Error>{{"cannot be read", {"r.yaml", 0, 0}}});
   EXPECT_EQ(reloader_.Reload(), Outcome::kFailed);
   EXPECT_EQ(reloader_.Reload(), Outcome::kStillFailed);
   EXPECT_EQ(reloader_.last_error(), "r.yaml: cannot be read");

@@ -1,0 +1,89 @@
+#include "configuration_file.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "daemon_config.h"
+#include "rules/fields.h"
+#include "rules/findings.h"
+#include "rules/yaml_tree.h"
+#include "sources/rule_globs.h"
+
+namespace sluice::app {
+
+namespace {
+
+using rules::YamlNode;
+
+bool IsRuleSection(std::string_view name) {
+  return name == "rules" || name == "attributes";
+}
+
+// As deep as a YamlTree may be.
+bool Same(const YamlNode& one, const YamlNode& other) {  // NOLINT(misc-no-recursion)
+  return one.kind == other.kind && one.quoted == other.quoted && one.text == other.text &&
+         std::ranges::equal(one.items, other.items,
+                            [](const YamlNode* a, const YamlNode* b) { return Same(*a, *b); });
+}
+
+bool IsEmpty(const std::string& text, const std::string& file) {
+  std::vector<Error> problems;
+  return rules::YamlTree(text, file, problems).root().is_null() && problems.empty();
+}
+
+// Adds the fields of `map` that `other` lacks or has otherwise.
+void AddDifferent(const YamlNode& map, const YamlNode& other, std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < map.pair_count(); ++i) {
+    const std::string& name = map.key(i).text;
+    const YamlNode* const value = rules::Fields(other).Get(name);
+    if (!IsRuleSection(name) && (value == nullptr || !Same(*value, map.value(i))) &&
+        std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+}
+
+}  // namespace
+
+ConfigurationFile::ConfigurationFile(rules::SourceText at_start)
+    : at_start_(std::move(at_start)), last_(at_start_.text) {}
+
+tl::expected<rules::SourceText, std::vector<Error>> ConfigurationFile::Read() {
+  if (path().empty()) {
+    return at_start_;
+  }
+  auto text = sources::ReadWholeFile(path());
+  if (!text) {
+    return tl::unexpected(std::vector<Error>{std::move(text.error())});
+  }
+  if (*text != last_) {
+    rules::Findings findings;
+    (void)ReadDaemonConfig(*text, path(), findings);
+    if (findings.errors.empty() && IsEmpty(*text, path()) && !IsEmpty(last_, path())) {
+      findings.errors.push_back({.message = "the file is empty: for no rules write rules: []",
+                                 .place = {.file = path()}});
+    }
+    if (!findings.errors.empty()) {
+      return tl::unexpected(std::move(findings.errors));
+    }
+    last_ = *std::move(text);
+  }
+  return rules::SourceText{.name = path(), .text = last_, .is_configuration = true};
+}
+
+std::vector<std::string> ConfigurationFile::ChangedSections() const {
+  return SectionsThatDiffer(at_start_.text, last_);
+}
+
+std::vector<std::string> SectionsThatDiffer(std::string_view one, std::string_view other) {
+  std::vector<Error> problems;
+  const rules::YamlTree first(one, "", problems);
+  const rules::YamlTree second(other, "", problems);
+  std::vector<std::string> names;
+  AddDifferent(second.root(), first.root(), names);
+  AddDifferent(first.root(), second.root(), names);
+  return names;
+}
+
+}  // namespace sluice::app

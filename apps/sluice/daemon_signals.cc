@@ -1,0 +1,32 @@
+#include "daemon_signals.h"
+
+#include <csignal>
+#include <utility>
+
+namespace sluice::app {
+
+DaemonSignals::DaemonSignals(net::EventLoop& loop)
+    : signals_(loop, {SIGTERM, SIGINT, SIGHUP}, [this](int signal) { OnSignal(signal); }) {}
+
+void DaemonSignals::Attach(Actions actions) {
+  actions_ = std::move(actions);
+  if (std::exchange(must_reload_, false)) {
+    actions_->reload();
+  }
+}
+
+void DaemonSignals::OnSignal(int signal) {
+  if (signal == SIGHUP) {
+    if (actions_) {
+      actions_->reload();
+    } else {
+      must_reload_ = true;
+    }
+  } else if (actions_) {
+    actions_->stop(signal);
+  } else {
+    stop_signal_ = signal;
+  }
+}
+
+}  // namespace sluice::app

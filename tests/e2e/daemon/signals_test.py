@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Signals at drawn instants of a daemon's start and stop: it ends with 0, and never of a signal once it
+has seen to them. Usage: signals_test.py SLUICE
+
+The waits here draw an instant; nothing is taken for done because time has passed. SIGNALS_SEED and
+SIGNALS_RUNS repeat and lengthen a search."""
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SLUICE = ""
+SEED = int(os.environ.get("SIGNALS_SEED", "1"))
+RUNS = int(os.environ.get("SIGNALS_RUNS", "240"))
+WORKERS = 4
+PATIENCE = 60.0  # Seconds, for a machine that does other things too.
+
+CONFIG = """listeners:
+  - address: 127.0.0.1:0
+  - {address: 127.0.0.1:0, role: admin}
+table: {keys: 1000}
+"""
+AWAY = {
+    "nothing": "",
+    "etcd that refuses": "rule_sources: [{{etcd: {{endpoints: [\"http://127.0.0.1:{closed}\"]}}}}]\n",
+    "etcd that does not answer": "rule_sources: [{{etcd: {{endpoints: [\"http://127.0.0.1:{silent}\"]}}}}]\n",
+    "Redis that refuses": "store: {{redis: {{address: \"127.0.0.1:{closed}\"}}}}\n",
+    "Redis that does not answer": "store: {{redis: {{address: \"127.0.0.1:{silent}\"}}}}\n",
+}
+SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+
+
+def sees_to(pid, number):
+    """Whether the daemon has taken the signal over: it is blocked, and read from a descriptor."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("SigBlk:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
+
+
+class SignalsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.silent = socket.create_server(("127.0.0.1", 0))  # Takes connections and says nothing.
+        self.addCleanup(self.silent.close)
+        closed = socket.socket()  # Bound and not listening: nobody else gets the port.
+        self.addCleanup(closed.close)
+        closed.bind(("127.0.0.1", 0))
+        ports = {"silent": self.silent.getsockname()[1], "closed": closed.getsockname()[1]}
+        for number, text in enumerate(AWAY.values()):
+            (self.root / f"{number}.yaml").write_text(CONFIG + text.format(**ports))
+
+    def launch(self, away):
+        env = {**os.environ, "STATE_DIRECTORY": str(self.root / "state")}
+        return subprocess.Popen([SLUICE, "serve", "--config", str(self.root / f"{away}.yaml")], env=env,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self, process, allowed, story):
+        try:
+            said, log = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said, log = process.communicate()
+            self.fail(f"{story}: it did not end\n{said}{log}")
+        self.assertIn(process.returncode, allowed, f"{story}\n{said}{log}")
+
+    def send(self, process, number):
+        """Returns what the process may end with because of this signal."""
+        seen = sees_to(process.pid, number)
+        process.send_signal(number)
+        return {0} if seen else {0, -number}
+
+    def start_run(self, run):
+        draw = random.Random(SEED * 1_000_003 + run)
+        away = run % len(AWAY)
+        numbers = draw.choices(SIGNALS, k=draw.randrange(3)) + [draw.choice((signal.SIGTERM, signal.SIGINT))]
+        longest = draw.choice((0.01, 0.1, 0.4))
+        story = f"seed {SEED} run {run}: {list(AWAY)[away]}, {[n.name for n in numbers]}"
+        process = self.launch(away)
+        allowed = {0}
+        for number in numbers:
+            time.sleep(draw.uniform(0, longest))
+            if process.poll() is not None:
+                break
+            allowed |= self.send(process, number)
+        self.finish(process, allowed, story)
+
+    def stop_run(self, run):
+        draw = random.Random(SEED * 2_000_003 + run)
+        numbers = draw.choices(SIGNALS, k=1 + draw.randrange(4))
+        story = f"seed {SEED} run {run}: SIGTERM, {[n.name for n in numbers]}"
+        process = self.launch(0)
+        port = 0
+        for line in process.stdout:
+            found = re.search(r"127\.0\.0\.1:(\d+)", line)
+            port = port or (int(found.group(1)) if found else 0)
+            if line.startswith("Try:"):
+                break
+        with socket.create_connection(("127.0.0.1", port)) if run % 2 else open(os.devnull):
+            process.send_signal(signal.SIGTERM)
+            for number in numbers:
+                time.sleep(draw.uniform(0, draw.choice((0.001, 0.03))))
+                if process.poll() is not None:
+                    break
+                process.send_signal(number)
+            self.finish(process, {0}, story)
+
+    def in_parallel(self, one, runs):
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            for done in [pool.submit(one, run) for run in range(runs)]:
+                done.result()
+
+    def test_signals_while_it_starts(self):
+        self.in_parallel(self.start_run, RUNS)
+
+    def test_signals_while_it_stops(self):
+        self.in_parallel(self.stop_run, RUNS // 2)
+
+    def test_a_start_that_waits_for_etcd_ends_at_once(self):
+        process = self.launch(list(AWAY).index("etcd that does not answer"))
+        peer, _ = self.silent.accept()  # It waits for etcd from here on.
+        with peer:
+            process.send_signal(signal.SIGHUP)
+            process.send_signal(signal.SIGTERM)
+            _, log = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, log)
+        # Or it had waited for long enough, on a machine that was busy.
+        self.assertRegex(log, "signal 15 during the start: stopping|etcd has not answered")
+
+
+if __name__ == "__main__":
+    SLUICE = sys.argv.pop(1)
+    unittest.main()
