@@ -2,18 +2,21 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "ask_admin.h"
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
-#include "core/calendar.h"
 #include "exit_code.h"
 #include "rule_files.h"
-#include "rules/value_reader.h"
+#include "rules/quota_text.h"
 #include "wire/path_normalizer.h"
+#include "wire/url.h"
 
 namespace sluice::app {
 
@@ -22,29 +25,43 @@ namespace {
 struct ExplainOptions {
   std::vector<std::string> files;
   std::vector<std::string> words;
+  std::string server;
   std::int64_t cost = 1;
 };
 
-// What stands in the rule's `window`.
-std::string WindowText(const core::Quota& quota) {
-  return quota.calendar != nullptr ? quota.calendar->Text() : rules::DurationText(quota.window);
+// One rule, as it is told.
+struct ExplainedRule {
+  std::string id;
+  bool applies = false;
+  std::string mode;
+  std::string numbers;  // With algorithm and cost; "" of a rule that counts nothing.
+  std::string why;
+  std::string where;
+};
+
+std::string NumbersOf(std::string_view algorithm, std::string_view numbers, std::int64_t cost) {
+  return fmt::format("{}, {}, cost {}", algorithm, numbers, cost);
 }
 
-std::string Numbers(const core::Quota& quota) {
-  if (quota.unlimited) {
-    return "unlimited";
+int Print(const std::vector<ExplainedRule>& explained) {
+  const bool any = std::ranges::any_of(explained, &ExplainedRule::applies);
+  std::printf("%s\n", any ? "These rules apply:" : "No rule applies: the request is allowed.");
+  for (const ExplainedRule& rule : explained) {
+    if (!rule.applies) {
+      continue;
+    }
+    std::string line = fmt::format("  {:<24} {}", rule.id, rule.numbers);
+    line += rule.mode == "shadow" ? ", shadow" : "";
+    line += (rule.numbers.empty() || rule.why.empty() ? "" : ", ") + rule.why;
+    std::printf("%s  (%s)\n", base::DisplayText(line).c_str(),
+                base::DisplayText(rule.where).c_str());
   }
-  const std::string window = WindowText(quota);
-  if (core::IsBucket(quota.algorithm)) {
-    return fmt::format("{} per {}, burst {}", quota.rate, window, quota.limit);
+  for (const ExplainedRule& rule : explained) {
+    if (!rule.applies) {
+      std::printf("  %-24s does not: %s\n", rule.id.c_str(), base::DisplayText(rule.why).c_str());
+    }
   }
-  if (quota.algorithm == core::Algorithm::kConcurrency) {
-    const Units ceiling = core::CeilingOf(quota);
-    const std::string share =
-        ceiling == quota.limit ? "" : fmt::format(" ({} for this priority)", ceiling);
-    return fmt::format("{} at the same time{}, hold_ttl {}", quota.limit, share, window);
-  }
-  return fmt::format("{} per {}", quota.limit, window);
+  return any ? kExitOk : kExitNo;
 }
 
 // Puts in place of the endpoint what a listener with strict paths makes of it, and says so. False:
@@ -102,30 +119,79 @@ int Explain(const ExplainOptions& options) {
     std::printf("invalid request: %s\n", matched.error().Text().c_str());
     return kExitNo;
   }
-  const auto explanations = set->Explain(attributes, cost, {});
-  bool any = false;
-  for (const auto& each : explanations) {
-    any = any || each.applies;
+  std::vector<ExplainedRule> explained;
+  for (const auto& each : set->Explain(attributes, cost, {})) {
+    const rules::Rule& rule = *each.rule;
+    const bool counts = each.applies && rule.action == rules::Action::kLimit;
+    explained.push_back({.id = rule.id,
+                         .applies = each.applies,
+                         .mode = std::string(rules::NameOf(rule.mode)),
+                         .numbers = counts
+                                        ? NumbersOf(core::NameOf(each.quota.algorithm),
+                                                    rules::QuotaText(each.quota), each.cost.units)
+                                        : "",
+                         .why = each.why,
+                         .where = Error{.message = rule.key_pattern, .place = rule.place}.Text()});
   }
-  std::printf("%s\n", any ? "These rules apply:" : "No rule applies: the request is allowed.");
-  for (const auto& each : explanations) {
-    if (each.applies) {
-      std::printf(
-          "  %-24s %s, %s, cost %lld%s%s%s  (%s)\n", each.rule->id.c_str(),
-          std::string(core::NameOf(each.quota.algorithm)).c_str(), Numbers(each.quota).c_str(),
-          static_cast<long long>(each.cost.units),
-          each.rule->mode == rules::Mode::kShadow ? ", shadow" : "", each.why.empty() ? "" : ", ",
-          base::DisplayText(each.why).c_str(),
-          Error{.message = each.rule->key_pattern, .place = each.rule->place}.Text().c_str());
+  return Print(explained);
+}
+
+// What a running daemon says of its rules in force.
+int AskAndPrint(const ExplainOptions& options) {
+  std::vector<Attribute> attributes;
+  if (!ReadAttributes(options.words, attributes)) {
+    return kExitError;
+  }
+  std::string target = "/v1/ratelimit/explain?cost=" + std::to_string(options.cost);
+  for (const Attribute& attribute : attributes) {
+    target += '&';
+    wire::AppendPercentEncoded(target, attribute.name);
+    target += '=';
+    wire::AppendPercentEncoded(target, attribute.value);
+  }
+  std::string body;
+  if (const int asked = AskAdmin(options.server, {.target = target}, body); asked != kExitOk) {
+    return asked;
+  }
+  boost::json::error_code error;
+  const boost::json::value parsed = boost::json::parse(body, error);
+  const boost::json::object* const answer = error ? nullptr : parsed.if_object();
+  const boost::json::value* const rules =
+      answer == nullptr ? nullptr : answer->if_contains("rules");
+  if (rules == nullptr || !rules->is_array()) {
+    std::fprintf(stderr, "sluice: unexpected answer from the server: %s\n", body.c_str());
+    return kExitError;
+  }
+  const auto text = [](const boost::json::object& of, const char* member) {
+    const boost::json::value* const value = of.if_contains(member);
+    return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+  };
+  const boost::json::value* const kill_switch = answer->if_contains("kill_switch");
+  if (kill_switch != nullptr && kill_switch->is_bool() && kill_switch->as_bool()) {
+    std::printf("The kill switch is on: every request is allowed, nothing is counted.\n");
+  }
+  std::vector<ExplainedRule> explained;
+  for (const boost::json::value& item : rules->as_array()) {
+    const boost::json::object* const rule = item.if_object();
+    if (rule == nullptr) {
+      continue;
     }
+    const boost::json::value* const applies = rule->if_contains("applies");
+    const boost::json::value* const cost = rule->if_contains("cost");
+    const std::string mode = text(*rule, "mode");
+    const bool is_set = mode != text(*rule, "configured_mode");
+    explained.push_back(
+        {.id = text(*rule, "rule_id"),
+         .applies = applies != nullptr && applies->is_bool() && applies->as_bool(),
+         .mode = mode,
+         .numbers =
+             cost == nullptr || !cost->is_int64()
+                 ? ""
+                 : NumbersOf(text(*rule, "algorithm"), text(*rule, "numbers"), cost->as_int64()),
+         .why = text(*rule, "why") + (is_set ? " (mode " + mode + " is set at run time)" : ""),
+         .where = text(*rule, "source")});
   }
-  for (const auto& each : explanations) {
-    if (!each.applies) {
-      std::printf("  %-24s does not: %s\n", each.rule->id.c_str(),
-                  base::DisplayText(each.why).c_str());
-    }
-  }
-  return any ? kExitOk : kExitNo;
+  return Print(explained);
 }
 
 }  // namespace
@@ -134,16 +200,22 @@ void AddExplain(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   Command& command = AddCommand(
       app, "explain", "Show which rules apply to a request, and their limits",
-      {.exit_codes = "0 a rule applies, 1 none does, 2 error",
+      {.notes = "With --rules, of files. Without, of a running daemon: its rules in force from all "
+                "sources, the modes that are set, and the kill switch.",
+       .exit_codes = "0 a rule applies, 1 none does, 2 error",
        .examples = {{"The rules for a customer of a plan",
-                     "sluice explain --rules rules.yaml user_id=u_42 plan=enterprise"}}});
-  command.add_option("--rules", options->files, "Rule file or configuration; may be repeated")
-      ->required()
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+                     "sluice explain --rules rules.yaml user_id=u_42 plan=enterprise"},
+                    {"The same of the daemon that runs here", "sluice explain user_id=u_42"}}});
+  auto* const files =
+      command.add_option("--rules", options->files, "Rule file or configuration; may be repeated")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+  AddAdminOption(command, options->server);
   command.add_option("attributes", options->words, "The request's attributes: key=value ...");
   command.add_option("--cost", options->cost, "The call's cost")->capture_default_str();
-  command.callback([options, &exit_code] { exit_code = Explain(*options); });
+  command.callback([options, files, &exit_code] {
+    exit_code = files->count() == 0 ? AskAndPrint(*options) : Explain(*options);
+  });
 }
 
 }  // namespace sluice::app

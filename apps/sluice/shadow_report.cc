@@ -1,8 +1,10 @@
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <string>
 
 #include <boost/json.hpp>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "ask_admin.h"
@@ -42,16 +44,28 @@ std::string Tell(const json::object& report) {
       continue;
     }
     const std::int64_t denied = Number(*rule, "would_deny");
-    text += fmt::format("{} ({}): would have denied {} of {}\n", Text(*rule, "rule_id"),
-                        Text(*rule, "mode"), denied, denied + Number(*rule, "would_allow"));
+    const std::int64_t newly = Number(*rule, "newly_denied");
+    const std::string mode = Text(*rule, "mode");
+    text += fmt::format(
+        "{} ({}): would have denied {} of {} requests: {} that passed, {} that other rules "
+        "denied\n",
+        Text(*rule, "rule_id"), mode == "shadow" ? mode : "now " + mode + "; while in shadow",
+        denied, denied + Number(*rule, "would_allow"), newly, denied - newly);
+    if (!List(*rule, "keys").empty()) {
+      text += fmt::format("  {:>10}  {:>10}\n", "passed", "in all");
+    }
     for (const json::value& key : List(*rule, "keys")) {
       if (const json::object* const entry = key.if_object()) {
-        text += fmt::format("  {:>10}  {}\n", Number(*entry, "would_deny"), Text(*entry, "key"));
+        text += fmt::format("  {:>10}  {:>10}  {}\n", Number(*entry, "newly_denied"),
+                            Number(*entry, "would_deny"), Text(*entry, "key"));
       }
     }
   }
-  return text.empty() ? "no rule is in shadow mode (set one with: sluice mode RULE shadow)\n"
-                      : text;
+  if (text.empty()) {
+    return "no rule is in shadow mode (set one with: sluice mode RULE shadow)\n";
+  }
+  const std::time_t since = Number(report, "since");
+  return fmt::format("this node, since {:%Y-%m-%d %H:%M:%S} UTC\n\n", fmt::gmtime(since)) + text;
 }
 
 int Report(const AdminOptions& options) {

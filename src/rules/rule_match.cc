@@ -11,9 +11,11 @@ namespace sluice::rules {
 
 namespace {
 
-bool LacksKey(const CompiledRule& rule, const BoundRequest& request) {
-  return std::any_of(rule.key.begin(), rule.key.end(),
-                     [&](AttributeId id) { return request.Get(id) == nullptr; });
+// The first attribute of the rule's key that the request lacks; SkippedRule::kNone if none.
+AttributeId MissingOf(const CompiledRule& rule, const BoundRequest& request) {
+  const auto missing =
+      std::ranges::find_if(rule.key, [&](AttributeId id) { return request.Get(id) == nullptr; });
+  return missing == rule.key.end() ? SkippedRule::kNone : *missing;
 }
 
 // What is wrong with a key value; nullopt if nothing.
@@ -54,7 +56,7 @@ struct Matches::Room {
   std::string key_text;
   std::vector<core::KeyPart> parts;
   std::vector<AppliedRule> applied;
-  std::vector<const Rule*> skipped;
+  std::vector<SkippedRule> skipped;
 };
 
 Matches::Matches() : room_(std::make_unique<Room>()) {}
@@ -66,7 +68,7 @@ std::span<const AppliedRule> Matches::applied() const {
   return room_->applied;
 }
 
-std::span<const Rule* const> Matches::skipped() const {
+std::span<const SkippedRule> Matches::skipped() const {
   return room_->skipped;
 }
 
@@ -179,7 +181,8 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
   bool exempt = false;  // By a rule that allows.
   for (const std::uint32_t number : room.candidates.keyless) {
     if (modes.Effective(index.rules[number]) != Mode::kOff) {
-      room.skipped.push_back(&index.rules[number]);
+      room.skipped.push_back(
+          {&index.rules[number], MissingOf(index.compiled[number], room.request)});
     }
   }
   for (const std::uint32_t number : room.candidates.rules) {
@@ -189,9 +192,10 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     if (mode == Mode::kOff || !AllHold(compiled.match, room.request)) {
       continue;
     }
-    const bool key_missing = LacksKey(compiled, room.request);
+    const AttributeId missing = MissingOf(compiled, room.request);
+    const bool key_missing = missing != SkippedRule::kNone;
     if (key_missing && rule.on_missing == OnMissing::kSkip) {
-      room.skipped.push_back(&rule);
+      room.skipped.push_back({&rule, missing});
       continue;
     }
     room.hits.push_back(
@@ -233,7 +237,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
           room.applied.clear();
           return tl::make_unexpected(std::move(*fault));
         }
-        room.skipped.push_back(&rule);
+        room.skipped.push_back({.rule = &rule});
         continue;
       }
       applied.quota = QuotaUnder(
@@ -247,7 +251,8 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
   }
 
   if (only != nullptr) {
-    std::erase_if(room.skipped, [only](const Rule* rule) { return rule != only; });
+    std::erase_if(room.skipped,
+                  [only](const SkippedRule& skipped) { return skipped.rule != only; });
   }
 
   // The parts stand still now: hand out views of them.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -47,6 +49,15 @@ struct AppliedRule {
   std::span<const core::KeyPart> parts;
 };
 
+// A rule whose `match` holds and that does not judge a request: an attribute of its key is missing.
+struct SkippedRule {
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  const Rule* rule = nullptr;
+  // The first one that is missing, by its place in AttributeNames(); kNone where the request was
+  // wrong for a shadow rule in another way.
+  std::uint32_t missing = kNone;
+};
+
 // The answer of Match(), and the room it works in. Reused from request to request, so that
 // matching allocates nothing once warm. One thread at a time.
 class Matches {
@@ -59,7 +70,7 @@ class Matches {
   [[nodiscard]] std::span<const AppliedRule> applied() const;  // In declaration order.
   // Rules whose `match` holds but that were skipped because a key attribute is absent; shadow
   // rules also where the request is wrong for them (a shadow rule fails no request). Any order.
-  [[nodiscard]] std::span<const Rule* const> skipped() const;
+  [[nodiscard]] std::span<const SkippedRule> skipped() const;
 
  private:
   friend class RuleSet;

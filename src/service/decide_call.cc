@@ -50,6 +50,7 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fall
   store_ = &store;
   verdict.allowed = true;
   verdict.governing = -1;
+  verdict.kill_switch = false;
   verdict.wait = Duration{};
   verdict.now = WallInstant{};
   verdict.decisions.clear();
@@ -68,6 +69,7 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fall
   if (snapshot.rules == nullptr) {
     return false;
   }
+  verdict.kill_switch = snapshot.modes.all == rules::Mode::kOff;
   if (Result<void> matched =
           snapshot.rules->Match(attributes, cost, snapshot.modes, matches_, absent_cost, only);
       !matched) {
@@ -156,8 +158,20 @@ void DecideCall::MakeVerdict() {
     metrics_->CountRequest(RequestResult::kPeeked);
     return;
   }
-  for (const rules::Rule* skipped : matches_.skipped()) {
-    snapshot.counters[skipped->number]->Add(static_cast<std::size_t>(Outcome::kSkipped));
+  for (const RuleDecision& made : verdict.decisions) {
+    if (OutcomeOf(made.decision) != Outcome::kShadowDenied || made.decision.degraded) {
+      continue;
+    }
+    metrics_->shadow_denials().Count(made.rule->id, made.parts, verdict.allowed);
+    if (verdict.allowed) {
+      snapshot.counters[made.rule->number]->AddNewlyDenied();
+    }
+  }
+  for (const rules::SkippedRule& skipped : matches_.skipped()) {
+    snapshot.counters[skipped.rule->number]->Add(Outcome::kSkipped);
+    if (skipped.missing != rules::SkippedRule::kNone) {
+      snapshot.missing[skipped.missing]->Add();
+    }
   }
   metrics_->CountRequest(!verdict.allowed            ? RequestResult::kDenied
                          : verdict.decisions.empty() ? RequestResult::kNoRule
@@ -234,10 +248,7 @@ void DecideCall::FallBack() {
 
 void DecideCall::CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept {
   if (!peek) {
-    (**pin_).counters[decision.rule->number]->Add(static_cast<std::size_t>(outcome));
-    if (outcome == Outcome::kShadowDenied) {
-      metrics_->shadow_denials().Count(decision.rule->id, decision.parts);
-    }
+    (**pin_).counters[decision.rule->number]->Add(outcome);
   }
 }
 

@@ -49,6 +49,7 @@ void LimiterService::SetRules(std::shared_ptr<const rules::RuleSet> rules) {
   const std::lock_guard lock(publishing_);
   auto next = std::make_shared<Snapshot>(*published_.Get());
   next->counters = metrics_.ForRules(*rules);
+  next->missing = metrics_.ForMissing(*rules);
   next->renamed = Renames(next->renamed, *rules);
   next->rules = std::move(rules);
   published_.Publish(std::move(next));

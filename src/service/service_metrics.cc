@@ -35,7 +35,7 @@ std::vector<ServiceMetrics::RuleCounters> ServiceMetrics::ForRules(const rules::
   for (const rules::Rule& rule : rules.rules()) {
     const auto [at, is_new] = known_.try_emplace(rule.id);
     if (is_new) {
-      at->second.counters = std::make_shared<telemetry::CounterGroup>();
+      at->second.counters = std::make_shared<RuleCounts>();
       order_.push_back(rule.id);
     }
     at->second.in_force = true;
@@ -57,13 +57,41 @@ std::vector<ServiceMetrics::RuleCounters> ServiceMetrics::ForRules(const rules::
   return counters;
 }
 
+std::vector<ServiceMetrics::AttributeCounter> ServiceMetrics::ForMissing(
+    const rules::RuleSet& rules) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, AttributeCounter, std::less<>> before;
+  before.swap(missing_);
+  for (const rules::Rule& rule : rules.rules()) {
+    for (const auto& attribute : rule.key) {
+      const auto [at, is_new] = missing_.try_emplace(attribute.name);
+      if (is_new) {
+        const auto known = before.find(attribute.name);
+        at->second = known == before.end() ? std::make_shared<telemetry::Counter>() : known->second;
+      }
+    }
+  }
+  std::vector<AttributeCounter> counters;
+  for (const std::string& name : rules.AttributeNames()) {
+    const auto found = missing_.find(name);
+    counters.push_back(found == missing_.end() ? nullptr : found->second);
+  }
+  return counters;
+}
+
 std::uint64_t ServiceMetrics::Count(std::string_view rule, Outcome outcome) const {
   if (rule == kThrottleRule) {
-    return throttle_.Read(static_cast<std::size_t>(outcome));
+    return throttle_.Read(outcome);
   }
   const std::lock_guard lock(mutex_);
   const auto at = known_.find(std::string(rule));
-  return at == known_.end() ? 0 : at->second.counters->Read(static_cast<std::size_t>(outcome));
+  return at == known_.end() ? 0 : at->second.counters->Read(outcome);
+}
+
+std::uint64_t ServiceMetrics::NewlyDenied(std::string_view rule) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = known_.find(std::string(rule));
+  return at == known_.end() ? 0 : at->second.counters->newly_denied();
 }
 
 std::uint64_t ServiceMetrics::Count(RequestResult result) const noexcept {
@@ -80,17 +108,24 @@ void ServiceMetrics::Write(Exposition& out) const {
   const std::lock_guard lock(mutex_);
   out.Family("sluice_decisions_total", "Decisions by rule and outcome, without peeks.",
              Exposition::Type::kCounter);
-  const auto write = [&out](std::string_view id, const telemetry::CounterGroup& counters) {
+  const auto write = [&out](std::string_view id, const RuleCounts& counts) {
     for (std::size_t i = 0; i < kOutcomes; ++i) {
       const std::array labels{Label{.name = "rule", .value = id},
                               Label{.name = "outcome", .value = kOutcomeNames[i]}};
-      out.Sample("sluice_decisions_total", labels, counters.Read(i));
+      out.Sample("sluice_decisions_total", labels, counts.Read(static_cast<Outcome>(i)));
     }
   };
   for (const std::string& id : order_) {
     write(id, *known_.at(id).counters);
   }
   write(kThrottleRule, throttle_);
+  out.Family("sluice_missing_attributes_total",
+             "Rules skipped because the request lacks this attribute of the key.",
+             Exposition::Type::kCounter);
+  for (const auto& [name, counter] : missing_) {
+    const Label label{.name = "attribute", .value = name};
+    out.Sample("sluice_missing_attributes_total", {&label, 1}, counter->Read());
+  }
   out.Family("sluice_decide_duration_seconds",
              "Time from receiving a request to its verdict, in seconds.",
              Exposition::Type::kHistogram);

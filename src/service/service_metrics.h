@@ -1,8 +1,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -53,16 +57,35 @@ inline constexpr std::string_view kThrottleRule = "@cl.throttle";
 [[nodiscard]] std::string_view NameOf(Outcome outcome);
 [[nodiscard]] std::string_view NameOf(RequestResult result);
 
+// The counts of one rule. Any thread adds.
+class RuleCounts {
+ public:
+  void Add(Outcome outcome) noexcept { outcomes_.Add(static_cast<std::size_t>(outcome)); }
+  // In shadow it would have denied what every rule in force allowed.
+  void AddNewlyDenied() noexcept { newly_denied_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t Read(Outcome outcome) const noexcept {
+    return outcomes_.Read(static_cast<std::size_t>(outcome));
+  }
+  [[nodiscard]] std::uint64_t newly_denied() const noexcept {
+    return newly_denied_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  telemetry::CounterGroup outcomes_;
+  std::atomic<std::uint64_t> newly_denied_{0};
+};
+
 // What the service counts:
 //   sluice_decisions_total{rule,outcome}   sluice_requests_total{result}
 //   sluice_decide_duration_seconds         sluice_rule_reloads_total{result}
-//   sluice_rules
+//   sluice_missing_attributes_total{attribute}   sluice_rules
 // Labels are bounded by the rules in force: a rule keeps its counters over reloads, and
 // once it has left the rules they go when the next set comes, kRemembered of them apart.
 // Counting is safe from any thread and allocates nothing.
 class ServiceMetrics final : public telemetry::Source {
  public:
-  using RuleCounters = std::shared_ptr<telemetry::CounterGroup>;
+  using RuleCounters = std::shared_ptr<RuleCounts>;
+  using AttributeCounter = std::shared_ptr<telemetry::Counter>;
   // How many rules that are gone still show their counts: enough for a rename or a rollback,
   // and a bound for whoever makes up new ids all day.
   static constexpr std::size_t kRemembered = 1'000;
@@ -74,12 +97,21 @@ class ServiceMetrics final : public telemetry::Source {
   // The counters of `rules` by Rule::number: those that the ids had before, or new ones.
   [[nodiscard]] std::vector<RuleCounters> ForRules(const rules::RuleSet& rules);
 
+  // How often a rule was skipped because a request lacks an attribute of its key, by the
+  // attribute's place in AttributeNames(): those that such attributes had before, or new ones;
+  // nullptr where no key of `rules` has it. What is in no key any more goes.
+  [[nodiscard]] std::vector<AttributeCounter> ForMissing(const rules::RuleSet& rules);
+
   void CountRequest(RequestResult result) noexcept {
     requests_.Add(static_cast<std::size_t>(result));
   }
   // Of a check that no rule asked for: shown under kThrottleRule.
-  void CountThrottle(Outcome outcome) noexcept { throttle_.Add(static_cast<std::size_t>(outcome)); }
+  void CountThrottle(Outcome outcome) noexcept { throttle_.Add(outcome); }
   // Whom shadow rules would have denied.
+  // Of a rule in shadow: what it would have denied and every rule in force allowed.
+  [[nodiscard]] std::uint64_t NewlyDenied(std::string_view rule) const;
+  // When counting began.
+  [[nodiscard]] std::chrono::system_clock::time_point since() const noexcept { return since_; }
   [[nodiscard]] ShadowDenials& shadow_denials() noexcept { return shadow_denials_; }
   [[nodiscard]] bool times_decisions() const noexcept { return times_decisions_; }
   // `times` requests had their verdict `duration` after they were handed in.
@@ -102,8 +134,9 @@ class ServiceMetrics final : public telemetry::Source {
   };
 
   const bool times_decisions_;
+  const std::chrono::system_clock::time_point since_ = std::chrono::system_clock::now();
   telemetry::CounterGroup requests_;
-  telemetry::CounterGroup throttle_;
+  RuleCounts throttle_;
   telemetry::CounterGroup reloads_;  // [0] failed, [1] ok.
   telemetry::Histogram duration_;
   ShadowDenials shadow_denials_;
@@ -112,6 +145,7 @@ class ServiceMetrics final : public telemetry::Source {
   std::unordered_map<std::string, Known> known_;
   std::vector<std::string> order_;  // Ids as they first came: scrapes read alike.
   std::size_t in_force_ = 0;
+  std::map<std::string, AttributeCounter, std::less<>> missing_;
 };
 
 }  // namespace sluice::service

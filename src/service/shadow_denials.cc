@@ -53,7 +53,8 @@ class Cut {
 
 ShadowDenials::ShadowDenials() : sets_(std::make_unique<std::array<Set, kSets>>()) {}
 
-void ShadowDenials::Count(std::string_view rule, std::span<const core::KeyPart> parts) noexcept {
+void ShadowDenials::Count(std::string_view rule, std::span<const core::KeyPart> parts,
+                          bool newly) noexcept {
   Hash hash;
   hash.Add(rule);
   for (const core::KeyPart& part : parts) {
@@ -80,6 +81,7 @@ void ShadowDenials::Count(std::string_view rule, std::span<const core::KeyPart> 
   if (entry->denied == 0 || entry->hash != hash.get()) {
     entry->hash = hash.get();
     entry->overcount = entry->denied;
+    entry->newly_denied = 0;
     Cut name(entry->rule);
     name.Add(rule);
     entry->rule_bytes = name.size();
@@ -93,6 +95,7 @@ void ShadowDenials::Count(std::string_view rule, std::span<const core::KeyPart> 
     entry->text_bytes = text.size();
   }
   ++entry->denied;
+  entry->newly_denied += newly ? 1 : 0;
   set.taken.store(false, std::memory_order_release);
 }
 
@@ -108,6 +111,7 @@ std::vector<ShadowDenials::Key> ShadowDenials::Keys() const {
         keys.push_back({.rule = std::string(entry.rule.data(), entry.rule_bytes),
                         .text = std::string(entry.text.data(), entry.text_bytes),
                         .denied = entry.denied,
+                        .newly_denied = entry.newly_denied,
                         .overcount = entry.overcount});
       }
     }

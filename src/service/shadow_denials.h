@@ -31,13 +31,14 @@ class ShadowDenials {
 
   ShadowDenials();
 
-  // Rule `rule` would have denied the key of `parts`.
-  void Count(std::string_view rule, std::span<const core::KeyPart> parts) noexcept;
+  // Rule `rule` would have denied the key of `parts`. `newly`: no rule in force did.
+  void Count(std::string_view rule, std::span<const core::KeyPart> parts, bool newly) noexcept;
 
   struct Key {
     std::string rule;
     std::string text;  // "user_id=u_42"; several attributes with ", " between.
     std::uint64_t denied = 0;
+    std::uint64_t newly_denied = 0;  // Of these, since the key has its entry: never too high.
     std::uint64_t overcount = 0;
   };
   // The most denied first. Of one moment for each set, not for all.
@@ -48,6 +49,7 @@ class ShadowDenials {
   struct Entry {
     std::uint64_t hash = 0;
     std::uint64_t denied = 0;  // 0: free.
+    std::uint64_t newly_denied = 0;
     std::uint64_t overcount = 0;
     std::uint8_t rule_bytes = 0;
     std::uint8_t text_bytes = 0;

@@ -21,7 +21,8 @@ namespace sluice::service {
 struct Snapshot {
   std::shared_ptr<const rules::RuleSet> rules;  // nullptr: none yet, nothing applies.
   rules::ModeOverrides modes;
-  std::vector<ServiceMetrics::RuleCounters> counters;  // By Rule::number.
+  std::vector<ServiceMetrics::RuleCounters> counters;     // By Rule::number.
+  std::vector<ServiceMetrics::AttributeCounter> missing;  // By SkippedRule::missing.
   // Old id to the id it goes by now, over all renames since the start. Whoever names a rule
   // from memory (a hold granted before the rename) still finds it.
   std::unordered_map<std::string, std::string> renamed;

@@ -31,6 +31,7 @@ struct RuleDecision {
 // The numbers are those of one rule, the governing one: see Governing().
 struct Verdict {
   bool allowed = true;
+  bool kill_switch = false;             // It is on: every rule is off, nothing was judged.
   int governing = -1;                   // Index in `decisions`; -1 where no enforced rule applies.
   Duration wait{};                      // The longest wait of the enforced rules (shaping); 0 on
                                         // a denial, which queues nothing.

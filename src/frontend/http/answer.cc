@@ -145,6 +145,9 @@ void AppendAnswer(const service::Verdict& verdict, const AnswerOptions& options,
     }
   }
   out.Add(verdict.decisions.empty() ? ", \"limits\": []" : "]");
+  if (verdict.kill_switch) {
+    out.Add(", \"kill_switch\": true");
+  }
   AddHolds(out, verdict, options.keys);
   if (options.receipt) {
     AddCharges(out, ChargeKind::kReceipt, verdict, options.keys);

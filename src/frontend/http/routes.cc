@@ -9,6 +9,7 @@
 #include "frontend/http/config_handler.h"
 #include "frontend/http/envoy_handler.h"
 #include "frontend/http/envoy_usage_handler.h"
+#include "frontend/http/explain_handler.h"
 #include "frontend/http/hold_handler.h"
 #include "frontend/http/key_handler.h"
 #include "frontend/http/mode_handler.h"
@@ -120,6 +121,11 @@ constexpr Route kRoutes[] = {
      .roles = {kAdmin},
      .handle =
          [](const Routed& r) { HandleKillSwitch(r.request, *r.at.settings.desk, r.exchange); },
+     .needs = kDesk},
+    {.path = "/v1/ratelimit/explain",
+     .methods = kRead,
+     .roles = {kAdmin},
+     .handle = [](const Routed& r) { HandleExplain(r.request, *r.at.settings.desk, r.exchange); },
      .needs = kDesk},
     {.path = "/v1/ratelimit/shadow-report",
      .methods = kRead,

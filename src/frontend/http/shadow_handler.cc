@@ -1,5 +1,6 @@
 #include "frontend/http/shadow_handler.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ void AppendRule(const AdminDesk& desk, const rules::Rule& rule,
   json.Name("mode").Text(rules::NameOf(mode));
   json.Name("would_allow").Number(count(Outcome::kShadowAllowed));
   json.Name("would_deny").Number(denied);
+  json.Name("newly_denied").Number(static_cast<std::int64_t>(desk.metrics.NewlyDenied(rule.id)));
   json.Name("keys").BeginArray();
   for (const ShadowDenials::Key& key : keys) {
     if (key.rule != rule.id) {
@@ -38,6 +40,7 @@ void AppendRule(const AdminDesk& desk, const rules::Rule& rule,
     json.BeginObject();
     json.Name("key").Text(key.text);
     json.Name("would_deny").Number(static_cast<std::int64_t>(key.denied));
+    json.Name("newly_denied").Number(static_cast<std::int64_t>(key.newly_denied));
     if (key.overcount != 0) {
       json.Name("at_least").Number(static_cast<std::int64_t>(key.denied - key.overcount));
     }
@@ -55,6 +58,7 @@ void HandleShadowReport(const AdminDesk& desk, Exchange& exchange) {
   wire::JsonWriter json(body);
   json.BeginObject();
   json.Name("scope").Text("node");
+  json.Name("since").Number(std::chrono::system_clock::to_time_t(desk.metrics.since()));
   json.Name("rules").BeginArray();
   for (const rules::Rule& rule : set->rules()) {
     AppendRule(desk, rule, keys, json);

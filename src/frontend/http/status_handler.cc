@@ -15,8 +15,8 @@ std::optional<Cost> ReadCost(std::string_view text) {
   return read && cost.units >= 0 && cost.units <= kMaxUnits ? std::optional(cost) : std::nullopt;
 }
 
-void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
-                  Exchange& exchange) {
+bool ReadStatusQuery(const wire::Http1Request& request, std::optional<std::string_view> user_id,
+                     Exchange& exchange) {
   wire::FormQuery& query = exchange.query;
   query.Clear();
   auto read =
@@ -27,22 +27,28 @@ void HandleStatus(const wire::Http1Request& request, std::optional<std::string_v
   if (!read) {
     exchange.AnswerProblem(
         {.status = 400, .title = {}, .detail = read.error(), .code = "invalid_query"});
-    return;
+    return false;
   }
-  const auto cost = query.Remove("cost");
-  if (cost) {
+  if (const auto cost = query.Remove("cost")) {
     const auto units = ReadCost(*cost);
     if (!units) {
       exchange.AnswerProblem({.status = 400,
                               .title = {},
                               .detail = "cost must be a whole number from 0 to 999999999999999",
                               .code = "invalid_cost"});
-      return;
+      return false;
     }
     exchange.cost = *units;
   }
   exchange.attributes = query.attributes();
-  exchange.AskStatus();
+  return true;
+}
+
+void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
+                  Exchange& exchange) {
+  if (ReadStatusQuery(request, user_id, exchange)) {
+    exchange.AskStatus();
+  }
 }
 
 }  // namespace sluice::frontend::http

@@ -14,6 +14,10 @@ namespace sluice::frontend::http {
 void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
                   Exchange& exchange);
 
+// Reads such a query into the exchange's attributes and cost. False: it is wrong, and answered.
+[[nodiscard]] bool ReadStatusQuery(const wire::Http1Request& request,
+                                   std::optional<std::string_view> user_id, Exchange& exchange);
+
 // Decimal digits, 0 to kMaxUnits; none for anything else.
 [[nodiscard]] std::optional<Cost> ReadCost(std::string_view text);
 

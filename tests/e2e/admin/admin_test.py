@@ -145,11 +145,21 @@ class AdminTest(Case):
         report = {rule["rule_id"]: rule for rule in daemon.desk("GET", "shadow-report")[1]["rules"]}
         self.assertEqual(report["a"]["would_allow"], 1)
         self.assertEqual(report["a"]["would_deny"], 2)
-        self.assertEqual(report["a"]["keys"], [{"key": "user_id=u_1", "would_deny": 2}])
+        self.assertEqual(report["a"]["newly_denied"], 2)
+        self.assertEqual(report["a"]["keys"], [{"key": "user_id=u_1", "would_deny": 2, "newly_denied": 2}])
         self.assertEqual(report["b"]["keys"][0]["key"], "ip=192.0.2.1")
         run = daemon.command("shadow-report")
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("a (shadow): would have denied 2 of 3", run.stdout)
+        self.assertIn("this node, since ", run.stdout)
+        self.assertIn("a (shadow): would have denied 2 of 3 requests: 2 that passed, 0 that other rules denied",
+                      run.stdout)
+        # What a rule in force denies too is nobody's news.
+        self.assertEqual(daemon.desk("PUT", "mode/a", {"mode": "enforce"})[0], 200)
+        self.assertEqual(daemon.check(user_id="u_1", ip="192.0.2.1")[0], 429)
+        report = {rule["rule_id"]: rule for rule in daemon.desk("GET", "shadow-report")[1]["rules"]}
+        self.assertEqual((report["b"]["would_deny"], report["b"]["newly_denied"]), (3, 2))
+        self.assertIn("a (now enforce; while in shadow): would have denied 2 of 3",
+                      daemon.command("shadow-report").stdout)
 
     # Keys.
 

@@ -81,6 +81,8 @@ CALLS = [
     ("get", C + "status?user_id=%zz", C + "status", None, {}, 400),
     ("get", C + "status/u?cost=2", C + "status/{user_id}", None, {}, 200),
     ("get", C + "status/u?cost=x", C + "status/{user_id}", None, {}, 400),
+    ("get", C + "explain?user_id=u&cost=2", C + "explain", None, {}, 200),
+    ("get", C + "explain?cost=x", C + "explain", None, {}, 400),
     ("get", C + "shadow-report", C + "shadow-report", None, {}, 200),
     ("post", C + "refund", C + "refund#admin", {"user_id": "u", "units": 1}, {}, 200),
     ("post", C + "refund", C + "refund", {"user_id": "u"}, {}, 400),

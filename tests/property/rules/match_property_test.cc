@@ -225,8 +225,8 @@ TEST(MatchProperty, TheIndexFindsWhatAskingEveryRuleFinds) {
         answer.applied.push_back(applied.rule->id + (applied.shadow ? " shadow" : "") +
                                  (applied.key_missing ? " missing" : ""));
       }
-      for (const Rule* rule : matches.skipped()) {
-        answer.skipped.push_back(rule->id);
+      for (const SkippedRule& skipped : matches.skipped()) {
+        answer.skipped.push_back(skipped.rule->id);
       }
       Answer plain = PlainMatch(rules, pairs);
       std::sort(answer.skipped.begin(), answer.skipped.end());

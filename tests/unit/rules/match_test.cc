@@ -151,7 +151,9 @@ TEST(MatchTest, OnMissingSkipsOrDeniesAndOnlyWhereTheMatchHolds) {
   EXPECT_THAT(matched.matches.skipped(), SizeIs(2));
   matched = MatchOn(*built.set, {{"user_id", "a"}, {"path", "/x"}});
   EXPECT_THAT(matched.ids(), IsEmpty());
-  EXPECT_THAT(matched.matches.skipped(), SizeIs(1));
+  ASSERT_THAT(matched.matches.skipped(), SizeIs(1));
+  EXPECT_EQ(matched.matches.skipped()[0].rule->id, "skip");
+  EXPECT_EQ(built.set->AttributeNames()[matched.matches.skipped()[0].missing], "org");
   matched = MatchOn(*built.set, {{"user_id", ""}, {"org", ""}, {"path", "/login"}});
   EXPECT_THAT(matched.ids(), ElementsAre("skip", "deny", "lone"));
 }

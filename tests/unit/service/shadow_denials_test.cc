@@ -12,7 +12,7 @@ namespace {
 void Count(ShadowDenials& denials, std::string_view rule, std::string_view user, int times = 1) {
   const core::KeyPart part{.attribute = "user_id", .value = user};
   for (int i = 0; i < times; ++i) {
-    denials.Count(rule, {&part, 1});
+    denials.Count(rule, {&part, 1}, true);
   }
 }
 
