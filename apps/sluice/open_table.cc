@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -53,6 +57,32 @@ void LogOpening(const store::TableOpening& opening) {
   }
 }
 
+// All keys are fresh. Where the folder has snapshots all the same, perhaps one of them is this
+// table's, from before its path was another.
+void WarnOfOtherSnapshots(const std::string& snapshot) {
+  constexpr std::size_t kShown = 3;
+  namespace fs = std::filesystem;
+  std::vector<std::string> others;
+  std::error_code error;
+  fs::directory_iterator at(fs::path(snapshot).parent_path(), error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    if (at->path().extension() == ".snapshot" && at->path() != snapshot) {
+      others.push_back(at->path().string());
+    }
+  }
+  if (snapshot.empty() || others.empty()) {
+    return;
+  }
+  std::ranges::sort(others);
+  const std::size_t count = others.size();
+  others.resize(std::min(count, kShown));
+  spdlog::warn(
+      "all keys start fresh: no snapshot is of this table ({}), and {} of other tables {} there: "
+      "{}{}. To take one over: stop this daemon, remove its table, sluice table restore FILE",
+      snapshot, count, count == 1 ? "is" : "are", fmt::join(others, ", "),
+      count > kShown ? ", ..." : "");
+}
+
 store::WhenFull PolicyOf(WhenFull when_full) {
   switch (when_full) {
     case WhenFull::kEvict:
@@ -95,13 +125,20 @@ void OpenedTable::AddMetrics(telemetry::Registry& registry) const {
                       [&table] { return table.Stats().bans; });
 }
 
+TableFiles FilesOf(const DaemonConfig& config) {
+  TableFiles files{.path = config.table.path.empty() ? DefaultPath(config) : config.table.path,
+                   .snapshot = {}};
+  files.snapshot = SnapshotPath(config.table, files.path);
+  return files;
+}
+
 Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clock) {
-  const std::string path = config.table.path.empty() ? DefaultPath(config) : config.table.path;
+  const auto [path, snapshot] = FilesOf(config);
   auto table = store::Table::Create({.path = path,
                                      .keys = config.table.keys,
                                      .blocks = config.table.blocks,
                                      .when_full = PolicyOf(config.table.when_full),
-                                     .snapshot = SnapshotPath(config.table, path)},
+                                     .snapshot = snapshot},
                                     clock);
   if (!table) {
     Error error = table.error();
@@ -112,8 +149,11 @@ Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clo
   }
   OpenedTable opened;
   opened.store = *std::move(table);
-  opened.snapshot = SnapshotPath(config.table, path);
+  opened.snapshot = snapshot;
   LogOpening(opened.store->opening());
+  if (!opened.store->opening().resumed && opened.store->opening().loaded_from.empty()) {
+    WarnOfOtherSnapshots(snapshot);
+  }
   opened.description =
       fmt::format("table {}, {} keys, {} MiB{}", path.empty() ? "in memory" : path,
                   config.table.keys, opened.store->bytes() >> 20, Origin(opened.store->opening()));

@@ -22,6 +22,14 @@ struct OpenedTable {
   void AddMetrics(telemetry::Registry& registry) const;
 };
 
+// Where the daemon's table lives, and the snapshot that it is loaded from where it is gone. "" for
+// none.
+struct TableFiles {
+  std::string path;
+  std::string snapshot;
+};
+[[nodiscard]] TableFiles FilesOf(const DaemonConfig& config);
+
 // Opens what config.table says. Its path left out: a file under /dev/shm named for user and
 // port, which the next start finds, also after a kill; where every check listener's port is 0
 // there is no name to find it by, so it lives in plain memory and ends with the process.

@@ -6,6 +6,7 @@
 
 #include "core/quota.h"
 #include "frontend/http/proxy_settings.h"
+#include "rule_hints.h"
 #include "rules/value_reader.h"
 #include "wire/ascii.h"
 #include "wire/path_normalizer.h"
@@ -132,7 +133,8 @@ void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules:
     if (const Trap trap = FindTrap(rule, rules.NeedsOf(rule), told); !trap.attribute.empty()) {
       findings.warnings.push_back(
           {.message = "rule " + rule.id + ": proxies do not send " + trap.attribute +
-                      ", so this rule " + trap.consequence +
+                      SuggestAttribute(trap.attribute, told) + ", so this rule " +
+                      trap.consequence +
                       ": name the header that has it in the listener's proxy: {headers: {" +
                       trap.attribute + ": ...}}, or put it into the query of /v1/check/http",
            .place = rule.place});

@@ -13,6 +13,7 @@
 #include "store/table_inspection.h"
 #include "table_dump.h"
 #include "table_keys.h"
+#include "table_restore.h"
 
 // sluice table: what operators see of a table's file, or of a snapshot, running or not.
 namespace sluice::app {
@@ -106,12 +107,38 @@ Result<int> Dump(const std::string& path) {
   return DumpTable(path).map([] { return kExitOk; });
 }
 
+void AddRestore(CLI::App& parent, int& exit_code) {
+  auto snapshot = std::make_shared<std::string>();
+  auto config = std::make_shared<std::string>();
+  Command& verb = AddCommand(
+      parent, "restore", "Copy a snapshot to where a daemon looks for its own",
+      {.notes = "For a table whose path has changed, or that moves to another host. The daemon is "
+                "stopped, and its table does not exist: on the new host, after a reboot, or "
+                "removed by hand.",
+       .exit_codes = "0 done, 1 not done",
+       .examples = {{"Take over the counters of a table of another path",
+                     "sluice table restore old.snapshot --config moved.yaml"}}});
+  verb.add_option("snapshot", *snapshot, "The snapshot, of any table")
+      ->required()
+      ->type_name("FILE");
+  verb.add_option("--config", *config, "The configuration of the daemon that is to load it")
+      ->type_name("FILE");
+  verb.callback([snapshot, config, &exit_code] {
+    const Result<void> done = RestoreTable(*snapshot, *config);
+    if (!done) {
+      std::fprintf(stderr, "sluice: %s\n", done.error().Text().c_str());
+    }
+    exit_code = done ? kExitOk : kExitNo;
+  });
+}
+
 }  // namespace
 
 void AddTable(CLI::App& app, int& exit_code) {
-  Command& command = AddCommand(app, "table", "Inspect a table file or a snapshot",
-                                {.notes = "Only reads; a daemon may be using the table.",
-                                 .exit_codes = "0 valid, 1 not valid"});
+  Command& command =
+      AddCommand(app, "table", "Inspect a table file or a snapshot",
+                 {.notes = "info, verify and dump only read; a daemon may be using the table.",
+                  .exit_codes = "0 valid, 1 not valid"});
   command.require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* example,
                        Result<int> (*run)(const std::string&)) {
@@ -135,6 +162,7 @@ void AddTable(CLI::App& app, int& exit_code) {
   add("verify", "Check whether a daemon could use the file", "Before a daemon takes it over",
       Verify);
   add("dump", "Print every key in use, one JSON object per line", "Every key", Dump);
+  AddRestore(command, exit_code);
 }
 
 }  // namespace sluice::app

@@ -1,16 +1,21 @@
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
+#include "daemon_config.h"
 #include "envoy/configuration.h"
+#include "envoy_config.h"
+#include "envoy_environment.h"
+#include "envoy_keeper.h"
 #include "exit_code.h"
 #include "proxy_review.h"
 #include "rule_files.h"
-#include "sources/tree_files.h"
+#include "rule_hints.h"
 
 namespace sluice::app {
 
@@ -31,6 +36,7 @@ int Validate(const std::vector<std::string>& files) {
   const auto set = ReadRuleFiles(files, findings, &listeners);
   if (set != nullptr) {
     ReviewForProxies(listeners, *set, findings);
+    HintAtRules(listeners, *set, findings);
   }
   Print(findings);
   if (!findings.errors.empty()) {
@@ -50,8 +56,29 @@ void PrintEnvoyError(const Error& error) {
   }
 }
 
+// As `sluice serve --envoy` would be set up, but for what the command line says otherwise.
+std::optional<EnvoyConfig> ReadEnvoyConfig(const std::string& directory, bool merge_domains) {
+  rules::Findings findings;
+  DaemonConfig config;
+  ApplyEnvoyEnvironment(ProcessEnvironment(), /*keep_listeners=*/false, config, findings);
+  Print(findings);
+  if (!findings.errors.empty()) {
+    return std::nullopt;
+  }
+  if (!directory.empty()) {
+    config.envoy->directory = directory;
+    config.envoy->prefix.clear();
+  }
+  config.envoy->reading.merge_domains = config.envoy->reading.merge_domains || merge_domains;
+  return config.envoy;
+}
+
 int ValidateEnvoy(const std::string& directory, bool merge_domains) {
-  const auto tree = sources::ReadTree(directory, {.skip_dotfiles = false});
+  const auto config = ReadEnvoyConfig(directory, merge_domains);
+  if (!config) {
+    return kExitNo;
+  }
+  const auto tree = ReadEnvoyTree(*config);
   if (!tree) {
     PrintEnvoyError(tree.error());
     return kExitNo;
@@ -60,8 +87,7 @@ int ValidateEnvoy(const std::string& directory, bool merge_domains) {
     std::printf("%s (warning)\n", skipped.Text().c_str());
   }
   rules::Findings findings;
-  const auto configuration =
-      envoy::Configuration::Read(tree->files, {.merge_domains = merge_domains}, findings);
+  const auto configuration = envoy::Configuration::Read(tree->files, config->reading, findings);
   for (const Error& error : findings.errors) {
     PrintEnvoyError(error);
   }
@@ -95,12 +121,16 @@ void AddValidate(CLI::App& app, int& exit_code) {
   auto* const envoy =
       command
           .add_option("--envoy", *directory,
-                      "The configuration directory of envoyproxy/ratelimit, instead of files")
-          ->type_name("DIR");
+                      "The configuration directory of envoyproxy/ratelimit, instead of files. "
+                      "Without DIR it is found by the environment, as by serve --envoy; the "
+                      "other variables count in either case")
+          ->type_name("DIR")
+          ->expected(0, 1);
   envoy->excludes(names);
   command
       .add_flag("--merge-domains", *merge_domains,
-                "With --envoy: several files may define the same domain")
+                "With --envoy: several files may define the same domain, as with "
+                "MERGE_DOMAIN_CONFIG=true")
       ->needs(envoy);
   command.callback([files, directory, merge_domains, envoy, &exit_code] {
     if (envoy->count() != 0) {

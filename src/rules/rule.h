@@ -46,6 +46,7 @@ struct Rule {
   OnMissing on_missing = OnMissing::kSkip;
   OnStoreError on_store_error = OnStoreError::kAllow;
   core::Sync sync = core::Sync::kExact;
+  bool states_cost = false;                             // It has the field cost.
   bool has_own_cost = false;                            // Whatever the call's is.
   std::string cost_attribute;                           // Whose value is the cost; "" if none is.
   Duration reservation_ttl = std::chrono::minutes(10);  // How long a reservation may be settled.

@@ -279,6 +279,7 @@ class RuleReader {
     if (node == nullptr) {
       return;
     }
+    draft_.rule.states_cost = true;
     CostRule& cost = draft_.compiled.cost;
     const std::string& text = node->text;
     const bool number =

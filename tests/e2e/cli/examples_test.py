@@ -5,12 +5,15 @@ the examples name, against a daemon that the environment names. Usage: examples_
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
 from harness import DaemonCase, launch, main  # noqa: E402
+
+OLD_SNAPSHOT = pathlib.Path(__file__).parent.parent / "daemon/old_tables/format-1.snapshot"
 
 LISTENERS = """
 listeners:
@@ -81,6 +84,8 @@ class ExamplesTest(DaemonCase):
                            ("more-rules.yaml", "rules: []\n"), ("access.log", LOG),
                            ("config/shop.yaml", ENVOY), ("ratelimit/config/shop.yaml", ENVOY)):
             (folder / name).write_text(text)
+        (folder / "moved.yaml").write_text(configuration.replace("sluice.table", "moved.table"))
+        shutil.copy(OLD_SNAPSHOT, folder / "old.snapshot")
 
     def test_every_example_works(self):
         count = 0

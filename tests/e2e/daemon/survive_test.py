@@ -153,6 +153,41 @@ class SurviveTest(unittest.TestCase):
         process.terminate()
         self.assertRegex(process.communicate(timeout=20)[1], "damaged|checksum is wrong")
 
+    def test_a_snapshot_of_another_table_is_named_and_restored(self):
+        process = self.start()
+        for _ in range(7):
+            self.check(user_id="u")
+        process.terminate()
+        self.assertEqual(process.wait(timeout=20), 0)
+        (old,) = [path for path in self.snapshots.iterdir() if path.suffix == ".snapshot"]
+        # The same folder, and a table of another path: it starts fresh, and says why.
+        self.table = self.root / "moved"
+        process = self.start()
+        self.assertEqual(self.used("u")[:2], [0, 0])
+        process.terminate()
+        log = process.communicate(timeout=20)[1]
+        self.assertIn("all keys start fresh: no snapshot is of this table", log)
+        self.assertIn(str(old), log)
+
+        def restore(snapshot):
+            return subprocess.run([SLUICE, "table", "restore", str(snapshot), "--config", "sluice.yaml"],
+                                  cwd=self.root, capture_output=True, text=True, timeout=60)
+
+        refused = restore(old)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("the table is there", refused.stderr)
+        self.table.unlink()
+        self.assertEqual(restore(self.root / "sluice.yaml").returncode, 1)  # No snapshot.
+        done = restore(old)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^\d+ keys restored to ")
+        process = self.start()
+        self.assertIn("from its snapshot", self.greeting)
+        self.assertEqual(self.used("u")[:2], [7, 7])
+        process.terminate()
+        self.assertNotIn("all keys start fresh", process.communicate(timeout=20)[1])
+        self.assertEqual(restore(old).returncode, 1)  # The table is there again.
+
     def test_snapshots_that_cannot_be_written_stop_nothing(self):
         self.snapshots.write_text("a file where a folder should be")
         process = self.start(interval="20ms")

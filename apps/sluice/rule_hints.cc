@@ -1,0 +1,147 @@
+#include "rule_hints.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "core/quota.h"
+#include "frontend/http/proxy_settings.h"
+#include "rules/spelling.h"
+
+namespace sluice::app {
+
+namespace {
+
+using rules::Rule;
+
+// What other software calls the attributes that every proxied request has.
+constexpr auto kOtherWords =
+    std::to_array<std::pair<std::string_view, std::string_view>>({{"path", "endpoint"},
+                                                                  {"uri", "endpoint"},
+                                                                  {"url", "endpoint"},
+                                                                  {"route", "endpoint"},
+                                                                  {"request_path", "endpoint"},
+                                                                  {"verb", "method"},
+                                                                  {"http_method", "method"},
+                                                                  {"request_method", "method"},
+                                                                  {"hostname", "host"},
+                                                                  {"authority", "host"},
+                                                                  {"remote_addr", "ip"},
+                                                                  {"remote_address", "ip"},
+                                                                  {"client_ip", "ip"},
+                                                                  {"ip_address", "ip"}});
+
+// Shorter names are near too many others.
+constexpr std::size_t kShortestName = 5;
+
+std::string NearlySpelled(std::string_view attribute,
+                          const std::set<std::string, std::less<>>& told) {
+  if (told.contains(attribute)) {
+    return "";
+  }
+  std::vector<std::string_view> names;
+  for (const std::string& name : told) {
+    if (name.size() >= kShortestName) {
+      names.push_back(name);
+    }
+  }
+  return attribute.size() < kShortestName ? "" : rules::DidYouMean(attribute, names);
+}
+
+void HintAtAttributes(const rules::RuleSet& rules, rules::Findings& findings) {
+  const std::set<std::string, std::less<>> told(frontend::http::kToldAttributes.begin(),
+                                                frontend::http::kToldAttributes.end());
+  for (const Rule& rule : rules.rules()) {
+    const rules::RuleSet::Needs needs = rules.NeedsOf(rule);
+    for (const auto* names : {&needs.match, &needs.key, &needs.cost}) {
+      for (const std::string& name : *names) {
+        if (const std::string near = NearlySpelled(name, told); !near.empty()) {
+          findings.warnings.push_back({.message = "rule " + rule.id + ": attribute " + name + near +
+                                                  " If requests have it, nothing is wrong",
+                                       .place = rule.place});
+        }
+      }
+    }
+  }
+}
+
+// What a rule allows in the long run, in units per second; 0 where that is no
+// number to compare.
+double SustainedRate(const Rule& rule) {
+  const core::Quota& quota = rule.quota;
+  const bool counts = rule.action == rules::Action::kLimit && rule.mode != rules::Mode::kOff &&
+                      !quota.unlimited && quota.algorithm != core::Algorithm::kConcurrency &&
+                      quota.window > Duration::zero();
+  if (!counts || rule.states_cost) {
+    return 0;
+  }
+  const Units units = core::IsBucket(quota.algorithm) ? quota.rate : quota.limit;
+  return static_cast<double>(units) / std::chrono::duration<double>(quota.window).count();
+}
+
+// Two rules of one key that both charge what a call costs: if one allows far
+// more than the other, it is never reached, or it counts something else than
+// requests. The other is then charged too.
+void HintAtCosts(const rules::RuleSet& rules, rules::Findings& findings) {
+  constexpr double kFar = 50;
+  std::map<std::string, const Rule*>
+      tightest;  // By the key's attributes; of rules for all requests.
+  const auto key_of = [](const Rule& rule) {
+    std::string key;
+    for (const auto& attribute : rule.key) {
+      key += attribute.name + '\n';
+    }
+    return key;
+  };
+  for (const Rule& rule : rules.rules()) {
+    if (SustainedRate(rule) > 0 && rules.NeedsOf(rule).match.empty()) {
+      const Rule*& known = tightest[key_of(rule)];
+      if (known == nullptr || SustainedRate(rule) < SustainedRate(*known)) {
+        known = &rule;
+      }
+    }
+  }
+  for (const Rule& rule : rules.rules()) {
+    const auto found = tightest.find(key_of(rule));
+    if (found == tightest.end() || found->second == &rule ||
+        SustainedRate(rule) < kFar * SustainedRate(*found->second)) {
+      continue;
+    }
+    const std::string& tight = found->second->id;
+    findings.warnings.push_back(
+        {.message = "rules " + tight + " and " + rule.id +
+                    " are both charged what a call costs, and " + rule.id +
+                    " allows far more: if it counts something else than "
+                    "requests, write cost: 1 in "
+                    "rule " +
+                    tight +
+                    "; if not, it is never reached (cost: request says that "
+                    "this is meant)",
+         .place = found->second->place});
+  }
+}
+
+}  // namespace
+
+void HintAtRules(const std::vector<ListenerConfig>& listeners, const rules::RuleSet& rules,
+                 rules::Findings& findings) {
+  if (std::ranges::none_of(listeners, &ListenerConfig::has_proxies)) {
+    HintAtAttributes(rules, findings);
+  }
+  HintAtCosts(rules, findings);
+}
+
+std::string SuggestAttribute(std::string_view attribute,
+                             const std::set<std::string, std::less<>>& told) {
+  const auto* const other = std::ranges::find(
+      kOtherWords, attribute, &std::pair<std::string_view, std::string_view>::first);
+  if (other != kOtherWords.end() && told.contains(other->second)) {
+    return " (did you mean " + std::string(other->second) + "?)";
+  }
+  const std::string near = NearlySpelled(attribute, told);
+  return near.empty() ? "" : " (" + near.substr(2) + ")";
+}
+
+}  // namespace sluice::app
