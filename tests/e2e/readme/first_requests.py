@@ -43,7 +43,7 @@ def main():
     failed = 0
     for command, shown in steps:
         run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-        got = (run.stdout + run.stderr).replace("\r", "").splitlines()
+        got = run.stdout.replace("\r", "").splitlines()  # curl's progress meter is on stderr.
         if shape(got) != shape(shown):
             failed += 1
             print("DIFFERS  $ %s\n  README shows:\n%s\n  it prints:\n%s" % (
