@@ -167,7 +167,8 @@ TEST(TableFullTest, WithoutRoomForItsMarkNothingIsReset) {
   Flooded full(WhenFull::kDeny, 100);
   const core::Quota quota = QuotaOf(Algorithm::kGcra, 10);
   ASSERT_TRUE(full.Ask("reset", quota).charged);
-  for (int i = 0; i < 1'000; ++i) {
+  // Enough to fill each slot, wherever the table's secret puts keys.
+  for (int i = 0; i < 20'000; ++i) {
     (void)full.Ask("flood" + std::to_string(i), quota);
   }
   const OwnedKey key("reset");
