@@ -9,10 +9,10 @@ TARGET ?=
 CMD ?= make test
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bare bench format lint soak asan tsan fuzz install clean setup
+.PHONY: help run test bare bench format lint soak asan tsan fuzz deb image package-check arm64 install clean setup
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run:  ## Build the daemon alone and start it (CONFIG=examples/quickstart.yaml)
 	@tools/setup.sh run
@@ -41,10 +41,11 @@ lint: setup  ## Check style, clang-tidy, layers, headers, scripts
 	@cmake --preset fuzz >/dev/null
 	@tools/lint.sh
 
-soak: setup  ## Search for hours: SLUICE_SOAK=100 times the seeds, then fuzz
+soak: setup  ## Search for hours: SLUICE_SOAK=100 times the seeds, then fuzz, then ARM
 	@tools/build.sh bench
 	@tools/soak.sh build/bench/bin $(SLUICE_SOAK)
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
+	@$(MAKE) --no-print-directory arm64
 
 asan: setup  ## Run the tests under address and undefined-behaviour sanitizers
 	@tools/build.sh asan
@@ -63,6 +64,23 @@ install:  ## Install daemon, library and unit file (PREFIX=/usr/local)
 	@tools/setup.sh run
 	@tools/build.sh release
 	@cmake --install build/release --prefix $(PREFIX)
+
+deb:  ## Build the Debian packages (build/deb), read by lintian
+	@tools/setup.sh run package
+	@packaging/build_deb.sh
+
+image: deb  ## Build a container image of the package (build/image), without an engine
+	@packaging/build_image.sh
+
+package-check: image  ## Try packages, image, chart in roots of their own (as root)
+	@tools/build.sh release sluice
+	@packaging/check_container.sh build/release/bin/sluice
+	@packaging/try_deb.sh
+	@packaging/try_image.sh
+
+arm64: setup  ## Cross-build tests for 64-bit ARM and run them under qemu
+	@tools/setup.sh arm64
+	@tools/arm64.sh
 
 setup:
 	@tools/setup.sh run test
