@@ -87,6 +87,6 @@ foreach(kind sysusers tmpfiles)
   install(FILES ${PROJECT_SOURCE_DIR}/packaging/sluice.${kind} DESTINATION lib/${kind}.d
           RENAME sluice.conf COMPONENT service)
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/NOTICE
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -22,7 +22,7 @@ git ls-files --cached --others --exclude-standard -z |
   while IFS= read -r -d '' file; do [[ ! -e $file ]] || printf '%s\0' "$file"; done >"$place/files"
 tar -c --null -T "$place/files" | tar -x -C "$place/source"
 (cd "$place/source" && find . -type f -not -path './obj-*' -not -path './debian/*' -printf '%P\0') |
-  grep -zvxFf <(tr '\0' '\n' <"$place/files") | (cd "$place/source" && xargs -0 -r rm -f)
+  { grep -zvxFf <(tr '\0' '\n' <"$place/files") || true; } | (cd "$place/source" && xargs -0 -r rm -f)
 
 rm -f "$place"/*.deb "$place"/*.changes "$place"/*.buildinfo
 cd "$place/source"
