@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/quota.h"
+#include "exit_code.h"
 #include "logs/format_detection.h"
 #include "logs/time_order.h"
 
@@ -190,6 +191,11 @@ std::optional<logs::AttributePlan> AttributePlanOf(const LogArguments& arguments
     }
   }
   return logs::AttributePlan(attributes, sources, arguments.cost);
+}
+
+int RefuseLogs(const std::string& why) {
+  std::fprintf(stderr, "sluice: %s\n", why.c_str());
+  return kExitError;
 }
 
 }  // namespace sluice::app

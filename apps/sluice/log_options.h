@@ -37,6 +37,9 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
 [[nodiscard]] std::optional<logs::AttributePlan> AttributePlanOf(
     const LogArguments& arguments, const std::vector<std::string>& attributes);
 
+// Prints what keeps a command from reading or judging its logs: the exit code.
+[[nodiscard]] int RefuseLogs(const std::string& why);
+
 // The width of the terminal that standard output goes to; where it goes elsewhere, $COLUMNS, or 80.
 [[nodiscard]] std::size_t OutputColumns();
 

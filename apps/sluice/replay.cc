@@ -38,15 +38,10 @@ struct ReplayOptions {
   std::string html;
 };
 
-int Fail(const std::string& text) {
-  std::fprintf(stderr, "sluice: %s\n", text.c_str());
-  return kExitError;
-}
-
 int ReplayEvents(const ReplayOptions& options) {
   std::ios::sync_with_stdio(false);
   if (options.rules.size() != 1 || options.logs.logs.size() != 1) {
-    return Fail("events are read from one file and run through one rule file");
+    return RefuseLogs("events are read from one file and run through one rule file");
   }
   const std::string& path = options.logs.logs.front();
   replay::EventsOptions run{.rules_file = options.rules.front()};
@@ -56,7 +51,7 @@ int ReplayEvents(const ReplayOptions& options) {
   }
   std::ifstream events(path);
   if (!events) {
-    return Fail(path + ": cannot be read");
+    return RefuseLogs(path + ": cannot be read");
   }
   return replay::RunEvents(run, events, std::cout, std::cerr);
 }
@@ -122,7 +117,7 @@ int ReplayLogs(const ReplayOptions& options) {
         return ran;
       });
   if (!done) {
-    return Fail(done.error().Text());
+    return RefuseLogs(done.error().Text());
   }
   std::string text =
       options.json ? replay::ReportJson(report) : replay::ReportText(report, OutputColumns());
@@ -137,11 +132,11 @@ int ReplayLogs(const ReplayOptions& options) {
     std::ofstream file(options.html, std::ios::binary);
     file << replay::ReportHtml(report) << std::flush;
     if (!file) {
-      return Fail(options.html + ": cannot be written");
+      return RefuseLogs(options.html + ": cannot be written");
     }
   }
   if (!written || std::fflush(stdout) != 0) {
-    return Fail("the report could not be written");
+    return RefuseLogs("the report could not be written");
   }
   return kExitOk;
 }

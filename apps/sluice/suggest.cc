@@ -28,11 +28,6 @@ struct SuggestOptions {
   LogArguments logs;
 };
 
-int Fail(const std::string& text) {
-  std::fprintf(stderr, "sluice: %s\n", text.c_str());
-  return kExitError;
-}
-
 std::vector<std::string> Words(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -50,7 +45,7 @@ int Suggest(const SuggestOptions& options) {
   for (const std::string& word : options.windows) {
     const auto window = DurationOf(word);
     if (!window || *window == Duration{}) {
-      return Fail("--window " + word + ": write a duration, such as 250ms, 10s, 1m, 1h, 1d");
+      return RefuseLogs("--window " + word + ": write a duration, such as 250ms, 10s, 1m, 1h, 1d");
     }
     windows.push_back(*window);
   }
@@ -77,7 +72,7 @@ int Suggest(const SuggestOptions& options) {
                                   return {};
                                 });
   if (!done) {
-    return Fail(done.error().Text());
+    return RefuseLogs(done.error().Text());
   }
   std::string text;
   if (options.json) {
@@ -89,7 +84,7 @@ int Suggest(const SuggestOptions& options) {
     }
   }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return Fail("the suggestions could not be written");
+    return RefuseLogs("the suggestions could not be written");
   }
   return kExitOk;
 }
