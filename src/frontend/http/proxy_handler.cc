@@ -1,5 +1,6 @@
 #include "frontend/http/proxy_handler.h"
 
+#include <algorithm>
 #include <string>
 
 #include "frontend/http/status_handler.h"
@@ -10,9 +11,8 @@ namespace sluice::frontend::http {
 namespace {
 
 constexpr std::string_view kClientsQuery =
-    "the query of /v1/check/http is that of the client's request, so a client could set "
-    "itself "
-    "any cost and attribute: have the proxy request a fixed path (Caddy: rewrite "
+    "the query of /v1/check/http has what the client wrote into its own, so a client could set "
+    "itself any cost and attribute: have the proxy request a fixed path (Caddy: rewrite "
     "/v1/check/http?)";
 constexpr std::string_view kBothFamilies =
     "X-Original-... and X-Forwarded-... both name the client's request, and only one can be the "
@@ -74,10 +74,43 @@ AskedRequest ReadAsked(const wire::Http1Request& request, std::string_view suffi
   return asked;
 }
 
-// Whether the query that came to us is that of the request asked about: then it is the client's.
+// Takes the first member off a query, as it was written.
+std::string_view NextMember(std::string_view& query) {
+  const std::size_t end = std::min(query.find('&'), query.size());
+  const std::string_view member = query.substr(0, end);
+  query.remove_prefix(std::min(end + 1, query.size()));
+  return member;
+}
+
+// Whether a member may say what the check costs. No proxy writes an escape into a name; a client
+// may.
+bool MayBeCost(std::string_view member) {
+  const std::string_view name = member.substr(0, member.find('='));
+  return name == "cost" || name.find('%') != std::string_view::npos;
+}
+
+// Whether the client wrote the query that came to us, or the cost in it: it is the query of the
+// request asked about, whole or beside the proxy's own members (`?zone=api&{query}`).
 bool IsClientsQuery(std::string_view query, std::string_view uri) {
   const std::size_t mark = uri.find('?');
-  return !query.empty() && mark != std::string_view::npos && uri.substr(mark + 1) == query;
+  if (query.empty() || mark == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view asked = uri.substr(mark + 1, uri.find('#') - mark - 1);
+  if (asked == query) {
+    return true;
+  }
+  while (!query.empty()) {
+    const std::string_view member = NextMember(query);
+    if (MayBeCost(member)) {
+      for (std::string_view rest = asked; !rest.empty();) {
+        if (NextMember(rest) == member) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 // Without its port; a lone IPv6 literal keeps its brackets. Rules see it without case as well.

@@ -230,6 +230,27 @@ TEST_F(ProxyCheckTest, AQueryThatIsTheClientsCommandsNothing) {
   EXPECT_THAT(store_.asked, testing::ElementsAre("paid zone=api cost=2"));
 }
 
+// The same where the proxy has members of its own around the client's.
+TEST_F(ProxyCheckTest, ACostThatTheClientWroteIntoTheProxysQueryCountsNothing) {
+  for (const char* query :
+       {"zone=api&cost=0", "cost=0&zone=api", "zone=api&a=1&cost=0&b=2", "zone=api&c%6fst=0"}) {
+    for (const char* uri :
+         {"/x?cost=0", "/x?a=1&cost=0&b=2", "/x?c%6fst=0&cost=0", "/x?cost=0#f"}) {
+      if (std::string(query).find('%') != std::string::npos &&
+          std::string(uri).find('%') == std::string::npos) {
+        continue;  // Not the client's.
+      }
+      EXPECT_THAT(Answer(std::string("GET /v1/check/http?") + query,
+                         "X-Forwarded-Uri: " + std::string(uri) + "\r\n"),
+                  StartsWith("HTTP/1.1 500 "))
+          << query << " " << uri;
+    }
+  }
+  EXPECT_TRUE(store_.asked.empty());
+  Answer("GET /v1/check/http?zone=api&tokens=2&cost=3", "X-Forwarded-Uri: /x?cost=30&tokens=2\r\n");
+  EXPECT_EQ(store_.asked.size(), 1U);
+}
+
 TEST_F(ProxyCheckTest, AFieldThatIsThereTwiceIsRefused) {
   settings_.proxy.trusted_headers = {{"plan", "X-Plan"}};
   for (const char* field : {"X-Original-URI: /a", "X-Original-Method: GET", "X-Forwarded-Host: a",
