@@ -1,9 +1,9 @@
 #include "service/limiter_service.h"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "service/turn.h"
@@ -16,30 +16,6 @@ namespace {
 // than hides the memory's latency, and small enough for the stack.
 constexpr std::size_t kAtOnce = 256;
 
-// `before`, with the renames that `rules` states. A chain a -> b -> c leads from both to c;
-// what leads to no rule in force is forgotten.
-std::unordered_map<std::string, std::string> Renames(
-    const std::unordered_map<std::string, std::string>& before, const rules::RuleSet& rules) {
-  std::unordered_map<std::string, std::string> now_by_old;
-  std::unordered_map<std::string, std::string> after;
-  for (const rules::Rule& rule : rules.rules()) {
-    for (const std::string& old : rule.formerly) {
-      now_by_old.emplace(old, rule.id);
-    }
-  }
-  for (const auto& [old, id] : before) {
-    const auto renamed = now_by_old.find(id);
-    const std::string& now = renamed == now_by_old.end() ? id : renamed->second;
-    if (rules.Find(now) != nullptr) {
-      after.emplace(old, now);
-    }
-  }
-  for (const auto& [old, id] : now_by_old) {
-    after.insert_or_assign(old, id);
-  }
-  return after;
-}
-
 }  // namespace
 
 LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback)
@@ -50,7 +26,7 @@ void LimiterService::SetRules(std::shared_ptr<const rules::RuleSet> rules) {
   auto next = std::make_shared<Snapshot>(*published_.Get());
   next->counters = metrics_.ForRules(*rules);
   next->missing = metrics_.ForMissing(*rules);
-  next->renamed = Renames(next->renamed, *rules);
+  next->history.Replace(next->rules.get(), *rules, std::chrono::steady_clock::now());
   next->rules = std::move(rules);
   published_.Publish(std::move(next));
 }
@@ -120,7 +96,7 @@ bool LimiterService::Prepare(HolderCall& call) {
   if (known) {
     // The hold is in the store under the old id until the key is touched under the new one.
     call.key.rule = rule->id;
-    call.former_ids_ = FormerIdsOf(*rule, call.rule);
+    call.former_ids_ = snapshot->history.FormerIds(*rule);
     call.key.formerly = call.former_ids_;
     call.quota = rule->quota;
   } else {

@@ -1,6 +1,11 @@
 #include "service/operator_call.h"
 
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "service/limiter_service.h"
 
@@ -12,6 +17,15 @@ struct OperatorCall::Work {
   std::shared_ptr<const Snapshot> snapshot;
   rules::Matches matches;
   std::vector<std::unique_ptr<store::StoreCall>> parts;
+  std::deque<std::vector<std::string>> former_ids;  // What the keys of parts point into.
+  RuleHistory::Time now = std::chrono::steady_clock::now();
+
+  // Also by what a rule was called in sets before this one: a receipt of then is still taken, and
+  // would bring what lies there to the key.
+  core::KeyView KeyOf(const rules::AppliedRule& applied) {
+    former_ids.push_back(snapshot->history.FormerIds(*applied.rule));
+    return {.rule = applied.rule->id, .formerly = former_ids.back(), .parts = applied.parts};
+  }
   // One more than the store calls open while they are being sent, so that the last to be
   // answered is not taken for the last of all.
   std::size_t open = 1;
@@ -72,7 +86,7 @@ void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
       for (const rules::AppliedRule& applied : work.matches.applied()) {
         if (!applied.key_missing) {
           ++work.open;
-          verb(applied, answered, work.parts);
+          verb(applied, answered, work);
         }
       }
     }
@@ -82,12 +96,11 @@ void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
 
 void LimiterService::Refund(OperatorCall& call) {
   ForEachRule(call, [this, units = call.units](const rules::AppliedRule& applied, auto answered,
-                                               auto& parts) {
+                                               auto& work) {
     auto part = std::make_unique<Part<store::RefundCall, decltype(answered)>>(answered);
     store::RefundCall& refund = *part;
-    parts.push_back(std::move(part));
-    refund.key = {
-        .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    work.parts.push_back(std::move(part));
+    refund.key = work.KeyOf(applied);
     refund.quota = applied.quota;
     refund.units = units;
     refund.sync = applied.rule->sync;
@@ -99,14 +112,15 @@ void LimiterService::Refund(OperatorCall& call) {
 }
 
 void LimiterService::Reset(OperatorCall& call) {
-  ForEachRule(call, [this](const rules::AppliedRule& applied, auto answered, auto& parts) {
+  ForEachRule(call, [this](const rules::AppliedRule& applied, auto answered, auto& work) {
     auto part = std::make_unique<Part<store::ResetCall, decltype(answered)>>(answered);
     store::ResetCall& reset = *part;
-    parts.push_back(std::move(part));
-    reset.key = {
-        .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    work.parts.push_back(std::move(part));
+    reset.key = work.KeyOf(applied);
     reset.quota = applied.quota;
-    reset.counts_for = applied.rule->longest_refill;
+    // A receipt that is out may have the numbers of an earlier set of rules.
+    reset.counts_for = std::max(applied.rule->longest_refill,
+                                work.snapshot->history.ChargesCountFor(*applied.rule, work.now));
     reset.sync = applied.rule->sync;
     if (fallback_ != nullptr) {
       fallback_->Reset(reset.key, reset.quota);
@@ -116,12 +130,11 @@ void LimiterService::Reset(OperatorCall& call) {
 }
 
 void LimiterService::Unban(OperatorCall& call) {
-  ForEachRule(call, [this](const rules::AppliedRule& applied, auto answered, auto& parts) {
+  ForEachRule(call, [this](const rules::AppliedRule& applied, auto answered, auto& work) {
     auto part = std::make_unique<Part<store::BanCall, decltype(answered)>>(answered);
     store::BanCall& ban = *part;
-    parts.push_back(std::move(part));
-    ban.key = {
-        .rule = applied.rule->id, .formerly = applied.rule->formerly, .parts = applied.parts};
+    work.parts.push_back(std::move(part));
+    ban.key = work.KeyOf(applied);
     if (fallback_ != nullptr) {
       fallback_->Unban(ban.key, applied.quota);
     }

@@ -78,7 +78,7 @@ void LimiterService::SettleAll(SettleCall& call, bool refund) {
     }
     auto part = std::make_unique<SettleCall::Part>(call, charge, fallback_);
     store::SettleCall& asked = *part;
-    part->former_ids = FormerIdsOf(*rule, charge.rule);
+    part->former_ids = snapshot->history.FormerIds(*rule);
     asked.key = {.rule = rule->id, .formerly = part->former_ids, .parts = charge.parts};
     call.parts_.push_back(std::move(part));
     asked.quota = rule->quota;

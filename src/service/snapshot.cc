@@ -1,6 +1,5 @@
 #include "service/snapshot.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -72,16 +71,8 @@ const rules::Rule* FindRule(const Snapshot& snapshot, std::string_view id) {
   if (const rules::Rule* rule = snapshot.rules->Find(id); rule != nullptr) {
     return rule;
   }
-  const auto renamed = snapshot.renamed.find(std::string(id));
-  return renamed == snapshot.renamed.end() ? nullptr : snapshot.rules->Find(renamed->second);
-}
-
-std::vector<std::string> FormerIdsOf(const rules::Rule& rule, std::string_view named) {
-  std::vector<std::string> ids = rule.formerly;
-  if (named != rule.id && std::ranges::find(ids, named) == ids.end()) {
-    ids.insert(ids.begin(), std::string(named));
-  }
-  return ids;
+  const std::string* const now = snapshot.history.NameNow(id);
+  return now == nullptr ? nullptr : snapshot.rules->Find(*now);
 }
 
 std::string NoSuchRule(std::string_view id) {

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "rules/mode_overrides.h"
 #include "rules/rule_set.h"
+#include "service/rule_history.h"
 #include "service/service_metrics.h"
 
 namespace sluice::service {
@@ -23,17 +23,13 @@ struct Snapshot {
   rules::ModeOverrides modes;
   std::vector<ServiceMetrics::RuleCounters> counters;     // By Rule::number.
   std::vector<ServiceMetrics::AttributeCounter> missing;  // By SkippedRule::missing.
-  // Old id to the id it goes by now, over all renames since the start. Whoever names a rule
-  // from memory (a hold granted before the rename) still finds it.
-  std::unordered_map<std::string, std::string> renamed;
+  // Whoever names a rule from memory (a hold granted before a rename) still finds it.
+  RuleHistory history;
 };
 
 // The rule that callers know as `id`: by the name it has now, or had before a rename. nullptr if
 // there is none.
 [[nodiscard]] const rules::Rule* FindRule(const Snapshot& snapshot, std::string_view id);
-// Under which former ids the state of `rule` may lie for a caller that knows it as `named`, the
-// latest first. Allocates: not for decisions.
-[[nodiscard]] std::vector<std::string> FormerIdsOf(const rules::Rule& rule, std::string_view named);
 // What is said to who asks for one that is not there.
 [[nodiscard]] std::string NoSuchRule(std::string_view id);
 

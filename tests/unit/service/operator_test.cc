@@ -84,7 +84,7 @@ TEST_F(OperatorTest, ReleasesAHoldUnderTheNameThatTheRuleGoesByNow) {
   service.Release(release);
   EXPECT_EQ(release.done, 3);
   EXPECT_THAT(store.verbs, ElementsAre("release a formerly  7", "release b formerly a 7",
-                                       "release c formerly a,b 7"));
+                                       "release c formerly b,a 7"));
 }
 
 TEST_F(OperatorTest, ReleasesAHoldOfARuleThatIsGone) {
