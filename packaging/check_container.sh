@@ -67,6 +67,6 @@ PYTHON
 for deb in build/deb/sluice_*.deb; do
   [[ -e $deb ]] || { echo "Dockerfile: its libraries were not compared with the package's: make deb first"; break; }
   for library in $(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g' | grep -E '^(lib|zlib|tzdata)'); do
-    grep -qE "(^| )$library( |\$)" packaging/Dockerfile || { echo "Dockerfile: it does not install $library"; exit 1; }
+    tr -s ' \\' '\n' <packaging/Dockerfile | grep -qxF "$library" || { echo "Dockerfile: it does not install $library"; exit 1; }
   done
 done
