@@ -76,6 +76,7 @@ package-check: image  ## Try packages, image, chart in roots of their own (as ro
 	@tools/build.sh release sluice
 	@packaging/check_container.sh build/release/bin/sluice
 	@packaging/try_deb.sh
+	@packaging/run_autopkgtest.sh
 	@packaging/try_image.sh
 
 arm64: setup  ## Cross-build tests for 64-bit ARM and run them under qemu

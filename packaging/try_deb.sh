@@ -19,17 +19,7 @@ done
 # The libraries that the package asks for are put into the root beforehand, so that dpkg alone
 # installs ours, without a network.
 wanted=$(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g' | sort | paste -sd,)
-if [[ ! -s $place/root.tar || $(cat "$place/root.wanted" 2>/dev/null) != "$wanted" ]]; then
-  sources=(/etc/apt/sources.list.d/debian.sources)
-  [[ -s ${sources[0]} ]] || sources=(/etc/apt/sources.list)
-  options=()
-  for file in /etc/apt/apt.conf.d/99*; do [[ -e $file ]] && options+=(--aptopt="$file"); done
-  echo "try_deb: making a Debian 12 with systemd"
-  mmdebstrap --quiet --format=tar --variant=minbase --include="systemd-sysv,dbus,curl,$wanted" \
-    "${options[@]}" bookworm "$place/root.tar.new" "${sources[@]}"
-  mv "$place/root.tar.new" "$place/root.tar"
-  echo "$wanted" >"$place/root.wanted"
-fi
+packaging/debian_root.sh "$place/root.tar" "systemd-sysv,dbus,curl,$wanted"
 root=$(mktemp -d /var/tmp/sluice-try.XXXXXX)
 finish() {
   if [[ -n $keep ]]; then echo "try_deb: kept $root" >&2; else rm -rf --one-file-system "$root"; fi
