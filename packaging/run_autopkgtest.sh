@@ -15,11 +15,12 @@ wanted=$({
   for deb in "$place"/sluice_*.deb "$place"/libsluice-dev_*.deb; do dpkg-deb -f "$deb" Depends; done
   sed -n 's/^Depends: //p' debian/tests/control
 } | tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g' | grep -vxE 'sluice|libsluice-dev' | sort -u | paste -sd,)
-packaging/debian_root.sh "$place/test-root.tar" "$wanted"
+packaging/debian_root.sh "$place/test-root.tar" "apt-utils,$wanted"
 
 root=$(mktemp -d /var/tmp/sluice-autopkgtest.XXXXXX)
 trap 'rm -rf --one-file-system "$root"' EXIT
 tar -C "$root" -xf "$place/test-root.tar"
+rm -rf "$root"/etc/apt/sources.list "$root"/etc/apt/sources.list.d/*  # Nothing is to be fetched.
 # Mounts, processes and loopback of its own.
 # shellcheck disable=SC2016  # The inner shell expands.
 unshare --mount --pid --net --fork --kill-child bash -euc '
