@@ -34,8 +34,8 @@ TimeLine::TimeLine(LineRecord& record, const base::ClockReading& now, const Boot
 }
 
 // All of it is relaxed: no other memory is read by what these numbers say. A thread that sees an
-// older `last_line_ns` answers its own reading, as if it had come first. One that sees an older
-// offset after a step back finds the step again, and StepBack looks at both under its mutex.
+// older `last_line_ns` answers its own reading, as if it had come first. The offset does not change
+// once the table is open.
 TableNow TimeLine::Now(const base::ClockReading& reading) {
   const std::int64_t line =
       reading.boot.count() + record_->offset_ns.load(std::memory_order_relaxed);
