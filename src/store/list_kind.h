@@ -12,8 +12,7 @@ namespace sluice::store {
   return static_cast<std::uint8_t>(static_cast<std::uint8_t>(algorithm) + 1);
 }
 
-// Slots that are no algorithm's: the mark of a charge that was settled (settle.cc), a ban
-// (ban_list.h).
+// Slots that are no algorithm's: a mark (mark.h), a ban (ban_list.h).
 inline constexpr std::uint8_t kMarkKind = KindOf(core::Algorithm::kTally) + 1;
 inline constexpr std::uint8_t kBanKind = kMarkKind + 1;
 inline constexpr std::uint8_t kLastKind = kBanKind;

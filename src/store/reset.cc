@@ -5,10 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "store/check_steps.h"
-#include "store/journal.h"
 #include "store/key_guard.h"
-#include "store/list_kind.h"
+#include "store/mark.h"
 #include "store/use_slot.h"
 
 namespace sluice::store {
@@ -25,66 +23,27 @@ Fingerprint MarkOfReset(const TableCore& core, std::string_view rule, const core
   return {.high = own.high, .low = own.low ^ kReset};
 }
 
-// Marks are locked last: whoever has one waits for no other lock.
-bool LeaveMark(TableCore& core, const Turn& turn, const Fingerprint& mark, TableInstant until) {
-  const SlotArray::Newcomer newcomer{.key = mark,
-                                     .rule = core.rules.NumberOf(kResets),
-                                     .kind = kMarkKind,
-                                     .now = turn.now.line,
-                                     .owner = turn.owner(),
-                                     .may_evict = core.when_full == WhenFull::kEvict};
-  for (int i = 0; i < kTries; ++i) {
-    Slot* slot = core.slots.Insert(newcomer);
-    if (slot == nullptr) {
-      return false;
-    }
-    if (FingerprintOf(*slot) != mark) {
-      Unlock(*slot);
-      continue;
-    }
-    Journal journal(core.base, core.journal[turn.thread]);
-    journal.Save(&slot->rule, kSlotImageBytes);
-    journal.Publish();
-    const std::uint32_t second =
-        std::max(StateOf(*slot) == RawState{} ? 0U : slot->expiry.load(std::memory_order_relaxed),
-                 ExpirySecond(until, turn.now.line));
-    slot->state = {};
-    // One more, so that a mark is never all zero, which a fresh key's state is.
-    slot->state.words[0] = static_cast<std::uint64_t>(turn.now.line.time_since_epoch().count()) + 1;
-    slot->expiry.store(second, std::memory_order_relaxed);
-    journal.Retire();
-    Unlock(*slot);
-    return true;
-  }
-  return false;
-}
-
+// When the key with this mark was last reset; TableInstant::min() if it never was.
 TableInstant ResetOf(const TableCore& core, const Turn& turn, const Fingerprint& mark) {
-  for (int i = 0; i < kTries; ++i) {
-    Slot* slot = core.slots.Find(mark);
-    if (slot == nullptr) {
-      break;
-    }
-    Lock(*slot, turn.owner());
-    const bool ours = FingerprintOf(*slot) == mark;
-    const std::uint64_t at = StateOf(*slot).words[0];
-    Unlock(*slot);
-    if (ours) {
-      return at == 0 ? TableInstant::min()
-                     : TableInstant(Duration(static_cast<std::int64_t>(at - 1)));
-    }
-  }
-  return TableInstant::min();
+  const auto at = FindMark(core, turn, mark);
+  return at ? TableInstant(Duration(static_cast<std::int64_t>(*at))) : TableInstant::min();
 }
 
 }  // namespace
 
-bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call) {
+bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call,
+              const std::function<TableNow()>& read_time) {
+  const Duration lasts = std::min(call.remembered_for(), core::kLongestHorizon);
   const auto leave_mark = [&] {
-    const Duration lasts = call.remembered_for();
-    return lasts <= Duration{} ||
-           LeaveMark(core, turn, MarkOfReset(core, call.key.rule, call.key, call.quota),
-                     turn.now.line + std::min(lasts, core::kLongestHorizon));
+    if (lasts <= Duration{}) {
+      return true;
+    }
+    const Turn now{.now = read_time(), .thread = turn.thread};
+    const Mark mark{.fingerprint = MarkOfReset(core, call.key.rule, call.key, call.quota),
+                    .rule = kResets,
+                    .number = static_cast<std::uint64_t>(now.now.line.time_since_epoch().count()),
+                    .until = now.now.line + lasts};
+    return WriteMark(core, now, mark, ExistingMark::kGrows).has_value();
   };
   if (!call.key.formerly.empty()) {
     // What lies under former ids goes first: no state from before the reset moves to the own id
@@ -98,6 +57,8 @@ bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call) {
     }
   }
   const KeyGuard guard(core, turn, call.key, call.quota);
+  // The time of the mark is read under the key's lock. A charge that had the lock earlier has read
+  // its own time earlier, so no receipt from before the reset is later than the mark.
   if (!leave_mark()) {
     return false;
   }

@@ -5,7 +5,7 @@
 #include "store/check_steps.h"
 #include "store/decide_one.h"
 #include "store/former_keys.h"
-#include "store/list_kind.h"
+#include "store/mark.h"
 #include "store/refund.h"
 #include "store/request.h"
 #include "store/reset.h"
@@ -26,45 +26,6 @@ Fingerprint MarkOf(const TableCore& core, const Receipt& receipt) {
       .attribute = {}, .type = core::AttributeType::kText, .value = {bytes.data(), bytes.size()}};
   return core.hash.Of(kMarks, {.rule = kMarks, .formerly = {}, .parts = {&part, 1}},
                       {.algorithm = core::Algorithm::kConcurrency});
-}
-
-enum class Marked : std::uint8_t { kNow, kBefore, kNoRoom };
-
-// Notes that the charge is settled at call.settled, or finds at what it was settled before.
-Marked Mark(TableCore& core, const Turn& turn, SettleCall& call, TableInstant keep_until) {
-  const Fingerprint key = MarkOf(core, call.receipt);
-  const SlotArray::Newcomer newcomer{.key = key,
-                                     .rule = core.rules.NumberOf(kMarks),
-                                     .kind = kMarkKind,
-                                     .now = turn.now.line,
-                                     .owner = turn.owner(),
-                                     .may_evict = core.when_full == WhenFull::kEvict};
-  for (int i = 0; i < kTries; ++i) {
-    Slot* slot = core.slots.Insert(newcomer);
-    if (slot == nullptr) {
-      return Marked::kNoRoom;
-    }
-    if (FingerprintOf(*slot) != key) {
-      Unlock(*slot);
-      continue;
-    }
-    // One more than the units, so that a mark is never all zero, which a fresh key's state is.
-    if (slot->expiry.load(std::memory_order_relaxed) != 0 && slot->state.words[0] != 0) {
-      call.settled = static_cast<Units>(slot->state.words[0] - 1);
-      Unlock(*slot);
-      return Marked::kBefore;
-    }
-    Journal journal(core.base, core.journal[turn.thread]);
-    journal.Save(&slot->rule, kSlotImageBytes);
-    journal.Publish();
-    slot->state = {};
-    slot->state.words[0] = static_cast<std::uint64_t>(call.settled) + 1;
-    slot->expiry.store(ExpirySecond(keep_until, turn.now.line), std::memory_order_relaxed);
-    journal.Retire();
-    Unlock(*slot);
-    return Marked::kNow;
-  }
-  return Marked::kNoRoom;
 }
 
 class ForcedCall final : public CheckCall {
@@ -112,11 +73,18 @@ void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
   if (now.line < open_until) {
     call.settled = call.units;
   }
-  const Marked marked = Mark(core, turn, call, std::max(used_until, open_until));
-  if (marked == Marked::kNoRoom) {
+  const auto mark = WriteMark(core, turn,
+                              {.fingerprint = MarkOf(core, call.receipt),
+                               .rule = kMarks,
+                               .number = static_cast<std::uint64_t>(call.settled),
+                               .until = std::max(used_until, open_until)},
+                              ExistingMark::kStays);
+  if (!mark) {
     call.error = StoreError::kUnavailable;
+    return;
   }
-  if (marked != Marked::kNow) {
+  if (!mark->is_new) {
+    call.settled = static_cast<Units>(mark->number);  // At what it was settled before.
     return;
   }
   if (call.settled < call.charged && now.line < used_until) {

@@ -41,7 +41,7 @@ void Table::Settle(SettleCall& call) {
 void Table::Reset(ResetCall& call) {
   Turn turn;
   if (Begin(turn, call)) {
-    if (ResetKey(core_, turn, call)) {
+    if (ResetKey(core_, turn, call, [this] { return line_.Now(clock_.Read()); })) {
       (void)LiftBan(core_, turn, call.key);
     } else {
       call.error = StoreError::kUnavailable;
