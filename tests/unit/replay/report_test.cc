@@ -62,7 +62,7 @@ TEST_F(ReportTest, TheTextSaysWhatWouldHaveBeenDenied) {
   EXPECT_THAT(text, HasSubstr("of 91 requests"));
   EXPECT_THAT(text, HasSubstr("of 6 keys"));
   EXPECT_THAT(text, HasSubstr("would have delayed"));
-  EXPECT_THAT(text, HasSubstr("> sliding_window/"));
+  EXPECT_THAT(text, HasSubstr("> sliding_window/48 "));
   EXPECT_THAT(text, HasSubstr("at most 3 in any 1m"));
   EXPECT_THAT(text, HasSubstr("█"));
 }
