@@ -109,7 +109,7 @@ std::string_view FaultOfToken(std::string_view secret) {
 Credentials::Credentials(net::EventLoop& loop, sources::FileSource files)
     : loop_(loop), files_(std::move(files)), settled_([this] {
         settling_ = false;
-        Reload("files changed");
+        Reload(ReloadCause::kFilesChanged);
       }) {}
 
 Result<std::unique_ptr<Credentials>> Credentials::Load(net::EventLoop& loop,
@@ -230,7 +230,8 @@ void Credentials::OnFilesChanged() {
   }
 }
 
-void Credentials::Reload(const char* why) {
+void Credentials::Reload(ReloadCause cause) {
+  const std::string_view why = NameOf(cause);
   for (Item& item : items_) {
     const std::size_t texts = HashOf(item.files);
     if (texts == item.in_use) {
@@ -243,7 +244,7 @@ void Credentials::Reload(const char* why) {
       reloaded_.fetch_add(1, std::memory_order_relaxed);
       spdlog::info("{}: the new {} is in use", why, item.what);
       continue;
-    } else if (texts != item.failed) {
+    } else if (texts != item.failed || cause == ReloadCause::kOperator) {
       spdlog::error("{}: the new {} cannot be loaded, the current one stays in use: {}", why,
                     item.what, loaded.error().Text());
     }

@@ -17,6 +17,7 @@
 #include "net/timer_wheel.h"
 #include "net/tls_context.h"
 #include "net/tls_transport.h"
+#include "reload_cause.h"
 #include "sources/file_source.h"
 #include "telemetry/registry.h"
 
@@ -45,8 +46,8 @@ struct ListenerCredentials {
 
 // Keeps all listeners' credentials in step with their files: read at start, and again whenever a
 // file changes or the operator says so. What does not load leaves the one in use as it is; the
-// log says why, once for the same texts, and sluice_credential_reloads_total counts it. One
-// thread, the loop's; Write() from any.
+// log says why, once for the same texts and on each SIGHUP, and sluice_credential_reloads_total
+// counts it. One thread, the loop's; Write() from any.
 class Credentials final : public telemetry::Source {
  public:
   // Loads all. Both outlive it. Errors say which file keeps the daemon from starting.
@@ -61,7 +62,7 @@ class Credentials final : public telemetry::Source {
   [[nodiscard]] net::TlsCounters& tls_counters() const { return tls_counters_; }
 
   // Reads everything anew because an operator asks.
-  void ReloadOnDemand() { Reload("SIGHUP"); }
+  void ReloadOnDemand() { Reload(ReloadCause::kOperator); }
 
   void Write(telemetry::Exposition& out) const override;
 
@@ -82,7 +83,7 @@ class Credentials final : public telemetry::Source {
   [[nodiscard]] Result<void> AddItem(Item item);
   [[nodiscard]] Result<void> Follow();
   void OnFilesChanged();
-  void Reload(const char* why);
+  void Reload(ReloadCause cause);
 
   net::EventLoop& loop_;
   sources::FileSource files_;

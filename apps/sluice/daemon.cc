@@ -237,6 +237,11 @@ class Daemon {
   }
 
   void Reload() {
+    if (stopping_) {
+      // Nothing is told to systemd: READY=1 would say that the service is no longer stopping.
+      spdlog::info("SIGHUP: nothing is reloaded, the daemon is stopping");
+      return;
+    }
     (void)systemd_.Reloading();
     credentials_->ReloadOnDemand();
     rules_->ReloadOnDemand();

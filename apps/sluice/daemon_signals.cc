@@ -10,7 +10,10 @@ DaemonSignals::DaemonSignals(net::EventLoop& loop)
 
 void DaemonSignals::Attach(Actions actions) {
   actions_ = std::move(actions);
-  if (std::exchange(must_reload_, false)) {
+  const bool must_reload = std::exchange(must_reload_, false);
+  if (const int signal = std::exchange(stop_signal_, 0); signal != 0) {
+    actions_->stop(signal);
+  } else if (must_reload) {
     actions_->reload();
   }
 }

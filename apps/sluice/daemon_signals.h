@@ -26,13 +26,14 @@ class DaemonSignals {
   DaemonSignals(const DaemonSignals&) = delete;
   DaemonSignals& operator=(const DaemonSignals&) = delete;
 
-  // What the signals do from here on, which is complete. A SIGHUP that came before is done now.
+  // What the signals do from here on, which is complete. A signal that came before is acted on now:
+  // one that asks for the end, or else a SIGHUP.
   void Attach(Actions actions);
   // Signals are only noted again.
   void Detach() { actions_.reset(); }
 
-  // The signal that asked a daemon to end which does not serve yet; 0: none. A start that waits
-  // for something runs the loop, and gives up once there is one.
+  // The last signal that asked for the end before Attach(); 0: none. A start that waits for
+  // something runs the loop, and gives up once there is one.
   [[nodiscard]] int stop_signal() const { return stop_signal_; }
 
  private:

@@ -77,9 +77,9 @@ Result<std::unique_ptr<EnvoyKeeper>> EnvoyKeeper::Create(net::EventLoop& loop,
 }
 
 void EnvoyKeeper::LoadFirst() {
-  Load("start");
-  auto follower =
-      FileFollower::Create(loop_, files_, kEnvoySettle, [this] { Load("files changed"); });
+  Load(ReloadCause::kStart);
+  auto follower = FileFollower::Create(loop_, files_, kEnvoySettle,
+                                       [this] { Load(ReloadCause::kFilesChanged); });
   if (follower) {
     follower_ = *std::move(follower);
   } else {
@@ -99,21 +99,25 @@ Result<std::vector<rules::SourceText>> EnvoyKeeper::Read() const {
   return std::move(tree->files);
 }
 
-void EnvoyKeeper::Load(std::string_view why) {
+void EnvoyKeeper::Load(ReloadCause cause) {
+  const std::string_view why = NameOf(cause);
   auto files = Read();
   if (!files) {
-    Fail(why, {files.error()}, "unread " + files.error().Text());
+    Fail(cause, {files.error()}, "unread " + files.error().Text());
     return;
   }
   std::string text = Joined(*files);
   if (text == running_text_) {
     failed_text_.clear();
+    if (cause == ReloadCause::kOperator) {
+      spdlog::info("SIGHUP: Envoy's limits reloaded, nothing changed");
+    }
     return;
   }
   rules::Findings findings;
   auto configuration = envoy::Configuration::Read(*files, config_.reading, findings);
   if (configuration == nullptr) {
-    Fail(why, findings.errors, std::move(text));
+    Fail(cause, findings.errors, std::move(text));
     return;
   }
   const std::size_t limits = configuration->limits().size();
@@ -132,20 +136,24 @@ void EnvoyKeeper::Load(std::string_view why) {
   on_loaded_();
 }
 
-void EnvoyKeeper::Fail(std::string_view why, const std::vector<Error>& errors, std::string text) {
+void EnvoyKeeper::Fail(ReloadCause cause, const std::vector<Error>& errors, std::string text) {
   service_.metrics().CountLoad(false);
-  if (text == failed_text_) {
-    return;  // Said before.
+  const std::string_view running =
+      running_text_.empty() ? "there is no other, so calls fail" : "the running one stays active";
+  if (text == failed_text_) {  // All of its errors are in the log.
+    if (cause == ReloadCause::kOperator) {
+      spdlog::error("SIGHUP: the configuration of Envoy's domains is still invalid, {}: {}",
+                    running, errors.front().Text());
+    }
+    return;
   }
   failed_text_ = std::move(text);
   std::string lines;
   for (const Error& error : errors) {
     lines += "\n" + error.Text();
   }
-  spdlog::error(
-      "{}: the configuration of Envoy's domains is invalid, {}:{}", why,
-      running_text_.empty() ? "there is no other, so calls fail" : "the running one stays active",
-      lines);
+  spdlog::error("{}: the configuration of Envoy's domains is invalid, {}:{}", NameOf(cause),
+                running, lines);
 }
 
 }  // namespace sluice::app

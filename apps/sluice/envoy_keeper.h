@@ -11,6 +11,7 @@
 #include "envoy/rate_limit_service.h"
 #include "envoy_config.h"
 #include "file_follower.h"
+#include "reload_cause.h"
 #include "rules/rule_set.h"
 #include "sources/file_source.h"
 #include "sources/tree_files.h"
@@ -28,7 +29,8 @@ namespace sluice::app {
 // Keeps the configuration of Envoy's domains in force: at start, and again whenever its files
 // change (in place, by a rename or by the swap of a symbolic link), or the operator says so. What
 // does not load leaves the running configuration in force, or none; the log says why, once for the
-// same texts, and ratelimit_service_config_load_error counts it. One thread: the loop's.
+// same texts and in one line on each further SIGHUP, and ratelimit_service_config_load_error counts
+// it. One thread: the loop's.
 class EnvoyKeeper {
  public:
   // All outlive it. `on_loaded` hears of each configuration that is put in force. Error: the kernel
@@ -41,16 +43,16 @@ class EnvoyKeeper {
   // Whether or not it succeeds, changes are followed from here on.
   void LoadFirst();
   // Reads everything anew because an operator asks.
-  void ReloadOnDemand() { Load("SIGHUP"); }
+  void ReloadOnDemand() { Load(ReloadCause::kOperator); }
 
  private:
   EnvoyKeeper(net::EventLoop& loop, envoy::RateLimitService& service, const EnvoyConfig& config,
               std::function<void()> on_loaded, sources::FileSource files);
 
-  void Load(std::string_view why);
+  void Load(ReloadCause cause);
   // The configuration's files; what is wrong with the directory is an error.
   [[nodiscard]] Result<std::vector<rules::SourceText>> Read() const;
-  void Fail(std::string_view why, const std::vector<Error>& errors, std::string text);
+  void Fail(ReloadCause cause, const std::vector<Error>& errors, std::string text);
 
   net::EventLoop& loop_;
   envoy::RateLimitService& service_;

@@ -87,12 +87,13 @@ void RuleKeeper::ReloadOnDemand() {
                   loaded.error().Text());
   }
   const Outcome outcome = running_.Reload();
+  running_.Report("SIGHUP", outcome);
   if (outcome == Outcome::kUnchanged) {
-    running_.Report("SIGHUP", outcome);
     running_.metrics().CountReload(true);
     spdlog::info("SIGHUP: rules reloaded, nothing changed");
-  } else {
-    running_.Report("SIGHUP", outcome);
+  } else if (outcome == Outcome::kStillFailed) {  // All of their errors are in the log.
+    spdlog::error("SIGHUP: the rules are still invalid, the running rules stay active: {}",
+                  running_.last_error());
   }
   TryFleetAgain();
 }

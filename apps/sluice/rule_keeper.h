@@ -24,8 +24,8 @@ namespace sluice::app {
 
 // Keeps the rules of the configuration's sources in force: at start, and again whenever a file
 // changes or the operator says so, by signal or over the API. What does not load leaves the running
-// rules in force; the log says why, once for the same texts, and sluice_rule_reloads_total counts
-// it. One thread: the loop's.
+// rules in force; the log says why, once for the same texts and in one line on each further SIGHUP,
+// and sluice_rule_reloads_total counts it. One thread: the loop's.
 class RuleKeeper final : public frontend::http::RuleBook {
  public:
   // All outlive it. The API's rules are kept in ApiFolder(config). Errors: the kernel gives no

@@ -64,6 +64,8 @@ class RunningRules {
   [[nodiscard]] const Texts& sources() const { return reloader_.running_sources(); }
   // Of the last attempt that was news.
   [[nodiscard]] const rules::Findings& findings() const { return reloader_.findings(); }
+  // The first error of the last attempt; "" after a good one.
+  [[nodiscard]] const std::string& last_error() const { return reloader_.last_error(); }
   [[nodiscard]] sources::FileSource& files() { return files_; }
   [[nodiscard]] sources::ApiRules& api() { return api_; }
   [[nodiscard]] service::ServiceMetrics& metrics() { return metrics_; }

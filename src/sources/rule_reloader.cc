@@ -53,6 +53,7 @@ RuleReloader::Outcome RuleReloader::Reload() {
     }
     if (text == failed_text_) {
       ++counters_.failed;
+      last_error_ = failed_error_;
       return Outcome::kStillFailed;
     }
     set = Build(*sources, findings);
@@ -63,6 +64,7 @@ RuleReloader::Outcome RuleReloader::Reload() {
     }
     if (text == failed_text_) {
       ++counters_.failed;
+      last_error_ = failed_error_;
       return Outcome::kStillFailed;
     }
     findings.errors = std::move(sources.error());
@@ -71,7 +73,8 @@ RuleReloader::Outcome RuleReloader::Reload() {
   if (set == nullptr) {
     ++counters_.failed;
     failed_text_ = std::move(text);
-    last_error_ = findings_.errors.front().Text();
+    failed_error_ = findings_.errors.front().Text();
+    last_error_ = failed_error_;
     return Outcome::kFailed;
   }
   failed_text_.clear();

@@ -74,7 +74,8 @@ class RuleReloader {
   Review review_;
   std::shared_ptr<const rules::RuleSet> running_;
   std::vector<rules::SourceText> running_sources_;
-  std::string failed_text_;  // Of the last failure; "" after a success.
+  std::string failed_text_;   // Of the last Reload() that failed; "" after one that did not.
+  std::string failed_error_;  // Its first error.
   rules::Findings findings_;
   std::string last_error_;
   Counters counters_;

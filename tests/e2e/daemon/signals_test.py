@@ -60,8 +60,8 @@ class SignalsTest(unittest.TestCase):
         for number, text in enumerate(AWAY.values()):
             (self.root / f"{number}.yaml").write_text(CONFIG + text.format(**ports))
 
-    def launch(self, away):
-        env = {**os.environ, "STATE_DIRECTORY": str(self.root / "state")}
+    def launch(self, away, **environment):
+        env = {**os.environ, "STATE_DIRECTORY": str(self.root / "state"), **environment}
         return subprocess.Popen([SLUICE, "serve", "--config", str(self.root / f"{away}.yaml")], env=env,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -136,6 +136,36 @@ class SignalsTest(unittest.TestCase):
         self.assertEqual(process.returncode, 0, log)
         # Or it had waited for long enough, on a machine that was busy.
         self.assertRegex(log, "signal 15 during the start: stopping|etcd has not answered")
+
+    def test_a_reload_while_it_stops_tells_the_service_manager_nothing(self):
+        path = str(self.root / "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(path)
+            manager.settimeout(PATIENCE)
+            process = self.launch(0, NOTIFY_SOCKET=path)
+            self.assertEqual(manager.recv(1000), b"READY=1")
+            process.send_signal(signal.SIGHUP)
+            self.assertTrue(manager.recv(1000).startswith(b"RELOADING=1\n"))
+            self.assertEqual(manager.recv(1000), b"READY=1")
+            for line in process.stdout:
+                if found := re.search(r"^  checks\s+http://127\.0\.0\.1:(\d+)", line):
+                    break
+            with socket.create_connection(("127.0.0.1", int(found.group(1)))) as client:
+                # A request whose body does not come: the daemon waits for it while it stops.
+                client.sendall(b"POST /v1/ratelimit/check HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n"
+                               b"Expect: 100-continue\r\n\r\n")
+                self.assertTrue(client.recv(1000).startswith(b"HTTP/1.1 100 "))
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(manager.recv(1000), b"STOPPING=1")
+                process.send_signal(signal.SIGHUP)
+                for line in process.stderr:
+                    if "SIGHUP: nothing is reloaded, the daemon is stopping" in line:
+                        break
+                process.send_signal(signal.SIGTERM)  # Without waiting.
+                self.finish(process, {0}, "a reload while it stops")
+            manager.setblocking(False)
+            with self.assertRaises(BlockingIOError):
+                manager.recv(1000)
 
 
 if __name__ == "__main__":

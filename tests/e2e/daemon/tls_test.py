@@ -112,7 +112,7 @@ class TlsTest(DaemonCase):
         self.renew("second")
         until(lambda: self.serial() != before)
         self.assertEqual(self.check(lasting)[0], 200)
-        # A bad one is not taken, told once, and the next good one is.
+        # A bad one is not taken, logged once and at each SIGHUP, and the next good one is.
         second = self.serial()
         (self.root / "server.crt").write_text("nonsense")
         until(lambda: self.metric(FAILED))
@@ -120,8 +120,9 @@ class TlsTest(DaemonCase):
         self.process.send_signal(signal.SIGHUP)
         until(lambda: self.metric(FAILED) > failed)
         self.assertEqual(self.serial(), second)
-        until(lambda: "holds no certificate in PEM form" in self.log())
-        self.assertEqual(self.log().count("holds no certificate in PEM form"), 1)
+        until(lambda: "SIGHUP: the new certificate" in self.log())
+        self.assertEqual(self.log().count("files changed: the new certificate of 127.0.0.1:0 cannot be loaded"), 1)
+        self.assertEqual(self.log().count("holds no certificate in PEM form"), 2)
         reloaded = self.metric(RELOADED)
         self.renew("third")
         until(lambda: self.metric(RELOADED) > reloaded)
