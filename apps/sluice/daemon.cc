@@ -238,7 +238,7 @@ class Daemon {
 
   void Reload() {
     if (stopping_) {
-      // Nothing is told to systemd: READY=1 would say that the service is no longer stopping.
+      // systemd hears nothing: READY=1 would mean that the service is no longer stopping.
       spdlog::info("SIGHUP: nothing is reloaded, the daemon is stopping");
       return;
     }

@@ -29,7 +29,7 @@ struct ExplainOptions {
   std::int64_t cost = 1;
 };
 
-// One rule, as it is told.
+// One rule, as the daemon explains it.
 struct ExplainedRule {
   std::string id;
   bool applies = false;

@@ -105,7 +105,7 @@ void AppendSynopsis(const CLI::App& app, std::string& page) {
           Roff(SynopsisOf(app).substr(FullName(app).size() + 1)) + "\n";
 }
 
-// The commands below a command (table info) are told on its own page.
+// The commands below a command (table info) are on its own page.
 void AppendManualCommands(const CLI::App& app, std::string& page) {
   const std::vector<const Command*> commands = CommandsOf(app);
   if (commands.empty()) {

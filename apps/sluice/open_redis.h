@@ -14,7 +14,7 @@ namespace sluice::app {
 // The Redis that the configuration names: its nodes, keys and state. Nothing is dialled before a
 // loop is attached, and nothing waits for it. What happens to connections is logged, once for all
 // loops.
-// `seconds`: another one, for Envoy's limits per second; nullptr for none. `on_secret` is told the
+// `seconds`: another one, for Envoy's limits per second; nullptr for none. `on_secret` gets the
 // secret that all nodes of this Redis share, on one of its loops; empty: it is not asked for.
 [[nodiscard]] std::unique_ptr<redis::RedisStore> MakeRedisStore(
     const RedisConfig& config, const RedisConfig* seconds, const base::Clock& clock,

@@ -55,8 +55,8 @@ void ReadHeaders(const YamlNode& map, std::string_view name, Reporter& report,
   for (std::size_t i = 0; i < map.pair_count(); ++i) {
     const std::string& attribute = map.key(i).text;
     const auto field = rules::ReadText(map.value(i), attribute, report);
-    if (std::ranges::find(frontend::http::kToldAttributes, attribute) !=
-        frontend::http::kToldAttributes.end()) {
+    if (std::ranges::find(frontend::http::kProxiedAttributes, attribute) !=
+        frontend::http::kProxiedAttributes.end()) {
       report.Fail(map.key(i), attribute + " is set for every request: choose another attribute");
     } else if (field && field->empty()) {
       report.Fail(map.value(i), "the name of the header is missing");

@@ -16,31 +16,31 @@ namespace sluice::app {
 
 namespace {
 
-// The first of `needed` that is not told; "" if all are.
-std::string FirstUntold(const std::vector<std::string>& needed,
-                        const std::set<std::string, std::less<>>& told) {
+// The first of `needed` that is not known; "" if all are.
+std::string FirstMissing(const std::vector<std::string>& needed,
+                         const std::set<std::string, std::less<>>& known) {
   const auto found = std::ranges::find_if(
-      needed, [&](const std::string& attribute) { return !told.contains(attribute); });
+      needed, [&](const std::string& attribute) { return !known.contains(attribute); });
   return found == needed.end() ? "" : *found;
 }
 
-// What becomes of the rule, and for want of which attribute; nothing where all are told.
+// What becomes of the rule, and for want of which attribute; nothing where all are known.
 struct Trap {
   std::string attribute;
   std::string consequence;
 };
 
 Trap FindTrap(const rules::Rule& rule, const rules::RuleSet::Needs& needs,
-              const std::set<std::string, std::less<>>& told) {
-  if (std::string match = FirstUntold(needs.match, told); !match.empty()) {
+              const std::set<std::string, std::less<>>& known) {
+  if (std::string match = FirstMissing(needs.match, known); !match.empty()) {
     return {std::move(match), "never applies to their requests"};
   }
-  if (std::string key = FirstUntold(needs.key, told); !key.empty()) {
+  if (std::string key = FirstMissing(needs.key, known); !key.empty()) {
     return {std::move(key), rule.on_missing == rules::OnMissing::kDeny
                                 ? "denies all their requests"
                                 : "never limits their requests"};
   }
-  return {FirstUntold(needs.cost, told), "refuses all their requests"};
+  return {FirstMissing(needs.cost, known), "refuses all their requests"};
 }
 
 // `text` as a client would write it into a path, its slashes as they are.
@@ -105,15 +105,15 @@ void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules:
                       rules::Findings& findings) {
   bool has_proxies = false;
   bool others_ask = false;
-  std::set<std::string, std::less<>> told(frontend::http::kToldAttributes.begin(),
-                                          frontend::http::kToldAttributes.end());
+  std::set<std::string, std::less<>> known(frontend::http::kProxiedAttributes.begin(),
+                                           frontend::http::kProxiedAttributes.end());
   for (const ListenerConfig& listener : listeners) {
     has_proxies = has_proxies || listener.has_proxies;
     others_ask =
         others_ask || (listener.role == frontend::http::Role::kCheck && !listener.has_proxies);
     for (const auto* headers : {&listener.proxy.headers, &listener.proxy.trusted_headers}) {
       for (const auto& [attribute, field] : *headers) {
-        told.insert(attribute);
+        known.insert(attribute);
       }
     }
   }
@@ -130,10 +130,10 @@ void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules:
     if (strict != listeners.end()) {
       WarnOfPaths(rule, rules, *strict, findings);
     }
-    if (const Trap trap = FindTrap(rule, rules.NeedsOf(rule), told); !trap.attribute.empty()) {
+    if (const Trap trap = FindTrap(rule, rules.NeedsOf(rule), known); !trap.attribute.empty()) {
       findings.warnings.push_back(
           {.message = "rule " + rule.id + ": proxies do not send " + trap.attribute +
-                      SuggestAttribute(trap.attribute, told) + ", so this rule " +
+                      SuggestAttribute(trap.attribute, known) + ", so this rule " +
                       trap.consequence +
                       ": name the header that has it in the listener's proxy: {headers: {" +
                       trap.attribute + ": ...}}, or put it into the query of /v1/check/http",

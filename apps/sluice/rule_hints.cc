@@ -37,12 +37,12 @@ constexpr auto kOtherWords =
 constexpr std::size_t kShortestName = 5;
 
 std::string NearlySpelled(std::string_view attribute,
-                          const std::set<std::string, std::less<>>& told) {
-  if (told.contains(attribute)) {
+                          const std::set<std::string, std::less<>>& known) {
+  if (known.contains(attribute)) {
     return "";
   }
   std::vector<std::string_view> names;
-  for (const std::string& name : told) {
+  for (const std::string& name : known) {
     if (name.size() >= kShortestName) {
       names.push_back(name);
     }
@@ -51,13 +51,13 @@ std::string NearlySpelled(std::string_view attribute,
 }
 
 void HintAtAttributes(const rules::RuleSet& rules, rules::Findings& findings) {
-  const std::set<std::string, std::less<>> told(frontend::http::kToldAttributes.begin(),
-                                                frontend::http::kToldAttributes.end());
+  const std::set<std::string, std::less<>> known(frontend::http::kProxiedAttributes.begin(),
+                                                 frontend::http::kProxiedAttributes.end());
   for (const Rule& rule : rules.rules()) {
     const rules::RuleSet::Needs needs = rules.NeedsOf(rule);
     for (const auto* names : {&needs.match, &needs.key, &needs.cost}) {
       for (const std::string& name : *names) {
-        if (const std::string near = NearlySpelled(name, told); !near.empty()) {
+        if (const std::string near = NearlySpelled(name, known); !near.empty()) {
           findings.warnings.push_back({.message = "rule " + rule.id + ": attribute " + name + near +
                                                   " If requests have it, nothing is wrong",
                                        .place = rule.place});
@@ -134,13 +134,13 @@ void HintAtRules(const std::vector<ListenerConfig>& listeners, const rules::Rule
 }
 
 std::string SuggestAttribute(std::string_view attribute,
-                             const std::set<std::string, std::less<>>& told) {
+                             const std::set<std::string, std::less<>>& known) {
   const auto* const other = std::ranges::find(
       kOtherWords, attribute, &std::pair<std::string_view, std::string_view>::first);
-  if (other != kOtherWords.end() && told.contains(other->second)) {
+  if (other != kOtherWords.end() && known.contains(other->second)) {
     return " (did you mean " + std::string(other->second) + "?)";
   }
-  const std::string near = NearlySpelled(attribute, told);
+  const std::string near = NearlySpelled(attribute, known);
   return near.empty() ? "" : " (" + near.substr(2) + ")";
 }
 

@@ -19,8 +19,8 @@ void HintAtRules(const std::vector<ListenerConfig>& listeners, const rules::Rule
                  rules::Findings& findings);
 
 // " (did you mean endpoint?)" where `attribute` is a slip of the pen away from
-// one of `told`, or another common word for it ("path"); "" else.
+// one of `known`, or another common word for it ("path"); "" else.
 [[nodiscard]] std::string SuggestAttribute(std::string_view attribute,
-                                           const std::set<std::string, std::less<>>& told);
+                                           const std::set<std::string, std::less<>>& known);
 
 }  // namespace sluice::app

@@ -58,13 +58,13 @@ sources::RuleReloader::Sources RunningRules::Read() {
 
 void RunningRules::WarnOfChangedSections() {
   std::vector<std::string> sections = own_file_.ChangedSections();
-  if (sections == told_sections_) {
+  if (sections == logged_sections_) {
     return;
   }
-  told_sections_ = std::move(sections);
-  if (!told_sections_.empty()) {
+  logged_sections_ = std::move(sections);
+  if (!logged_sections_.empty()) {
     spdlog::warn("{}: {} changed: restart the daemon to put this in force", own_file_.path(),
-                 fmt::join(told_sections_, ", "));
+                 fmt::join(logged_sections_, ", "));
   } else {
     spdlog::info("{}: no restart is needed any more", own_file_.path());
   }

@@ -23,8 +23,8 @@
 namespace sluice::app {
 
 // The rules in force, and the sources that they are made of: the configuration's own, files, what
-// etcd holds, what came over the API. Whatever changes them does so here, where it is told to the
-// log and counted (sluice_rule_reloads_total). One thread: the loop's.
+// etcd holds, what came over the API. Whatever changes them does so here, where it is
+// logged and counted (sluice_rule_reloads_total). One thread: the loop's.
 class RunningRules {
  public:
   using Outcome = sources::RuleReloader::Outcome;
@@ -44,14 +44,14 @@ class RunningRules {
   // What etcd holds has become `texts`. Beside what runs and not beside what the files say now:
   // that may not load, or not be meant yet.
   Outcome ReplaceEtcd(Texts texts);
-  // Puts the API's rule `id` in force, beside what runs, and keeps it; or takes it away, of which
-  // `why` tells the log. Refused, nothing has changed.
+  // Puts the API's rule `id` in force, beside what runs, and keeps it; or takes it away, for the
+  // reason `why` in the log. Refused, nothing has changed.
   [[nodiscard]] tl::expected<void, frontend::http::RuleRefusal> Put(const std::string& id,
                                                                     std::string document);
   [[nodiscard]] tl::expected<void, frontend::http::RuleRefusal> Erase(const std::string& id,
                                                                       std::string_view why);
 
-  // Says in the log what became of a change; `why` there was one.
+  // Logs what became of a change; `why` there was one.
   void Report(std::string_view why, Outcome outcome);
 
   // What would run with these for etcd's and the API's.
@@ -82,7 +82,7 @@ class RunningRules {
   service::ServiceMetrics& metrics_;
   const DaemonConfig& config_;
   ConfigurationFile own_file_;
-  std::vector<std::string> told_sections_;  // Of own_file_, in the log.
+  std::vector<std::string> logged_sections_;  // Of own_file_, in the log.
   sources::FileSource files_;
   sources::ApiRules api_;
   Texts etcd_;  // As they run.

@@ -113,7 +113,7 @@ class Server {
   Result<void> OpenOn(Worker& worker, const ListenerConfig& listener,
                       const ListenerCredentials& credentials,
                       const std::optional<net::ListenerTls>& tls, Place& place);
-  // Where the refusals of `listener`, an address, are told: one for all its loops.
+  // Where the refusals of `listener`, an address, are logged: one for all its loops.
   [[nodiscard]] frontend::AnswerLog& LogOf(const ListenerConfig& listener);
   [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
       net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);

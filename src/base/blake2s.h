@@ -7,9 +7,9 @@
 
 namespace sluice::base {
 
-// BLAKE2s (RFC 7693) with a key of 0 to 32 bytes and a digest of 32: a hash that nobody can turn
-// back or meet on purpose, and with a secret key nobody else can compute. Allocates nothing; some
-// 350 ns a block, and a key is a block. One thread.
+// BLAKE2s (RFC 7693) with a key of 0 to 32 bytes and a digest of 32: a hash that cannot be turned
+// back or met on purpose, and with a secret key cannot be computed without it. Allocates nothing;
+// some 350 ns a block, and a key is a block. One thread.
 class Blake2s {
  public:
   static constexpr std::size_t kMostKeyBytes = 32;

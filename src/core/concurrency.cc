@@ -19,7 +19,7 @@
 // - Some must get in even when it is full: `reserve` keeps a share of the slots for each of
 //   some priorities. What is in flight is counted by priority. A priority fills its own share
 //   first, and of the rest whatever is free; the part of a share that its priority does not use
-//   is kept free, and nobody else gets it. So with shares r and f in flight of each priority,
+//   is kept free for it alone. So with shares r and f in flight of each priority,
 //   a request passes if afterwards
 //
 //       sum of max(f, r) over all priorities with a share + all others in flight <= limit

@@ -45,7 +45,7 @@ bool TakeQuoted(std::string_view& rest, std::string_view& text) {
   return true;
 }
 
-// "client ident user", as it stands before the time. Nobody runs identd any more, so the second
+// "client ident user", as it stands before the time. Servers no longer ask identd, so the second
 // word is a dash; that tells a client from whatever a log shipper put before it.
 bool IsWho(std::string_view who) {
   const std::size_t first = who.find(' ');
@@ -130,7 +130,7 @@ LineKind ClfParser::Parse(std::string_view line, LogRecord& record) {
   }
   const std::string_view client = TakeWord(who);
   SetClient(record, client);
-  TakeWord(who);  // identd's guess, which nobody runs any more.
+  TakeWord(who);  // identd's guess, which servers no longer ask for.
   SetUnlessDash(record, Field::kUser, who);
 
   rest.remove_prefix(close + 1);

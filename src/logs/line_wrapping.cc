@@ -107,7 +107,7 @@ class Header {
     }
     return !TakeWord().empty();
   }
-  // Colours, which docker compose writes around names when it is told to.
+  // Colours, which docker compose writes around names on request.
   void TakeColours() {
     while (rest_.starts_with("\x1B[")) {
       const std::size_t end = rest_.find('m');

@@ -31,7 +31,7 @@ struct RedisSettings {
   std::string password{};       // Where there is no file.
   OpeningSettings opening{};
   bool count_nodes = false;  // Whether this node counts itself among those that share the Redis.
-  // Told the secret that all nodes of this Redis share; none: it is not asked for.
+  // Gets the secret that all nodes of this Redis share; none: it is not asked for.
   std::function<void(std::string_view secret)> on_secret{};
   Duration secret_every = std::chrono::minutes(1);  // How often it is asked for once it is known.
   ChannelSettings channel{};

@@ -78,7 +78,7 @@ struct ReplayReport {
   WallInstant today = WallInstant::max();  // When the report was made; max(): unknown.
   bool spread = false;       // Requests of whole-second timestamps were spread over their second.
   std::string rule_files{};  // For the page: where the rules came from,
-  std::string version{};     // and who made it. "" where nobody said.
+  std::string version{};     // and who made it. "" where it is not known.
   std::vector<RuleReport> rules{};  // In declaration order, rules that are off left out.
   std::vector<std::string> warnings{};
 };

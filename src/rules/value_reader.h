@@ -32,7 +32,7 @@ namespace sluice::rules {
                                                   Reporter& report);
 
 // A value that a request's attribute is compared with. A number without quotes must be written as a
-// request's number is told (base/number_text.h), so that nobody is left to guess whether 1.50 is
+// request's number is written (base/number_text.h), so that no reader has to guess whether 1.50 is
 // the text "1.50" or the number 1.5.
 [[nodiscard]] std::optional<std::string> ReadAttributeValue(const YamlNode& node,
                                                             std::string_view field,

@@ -213,7 +213,7 @@ bool ReadBlockHeader(YamlCursor& at, BlockHeader& header, YamlFault& fault) {
 }
 
 // The indentation of the first line that has text; `indent` + 1 where there is none. False: a blank
-// line before it is longer, of which nobody can tell what it means.
+// line before it is longer, which is ambiguous.
 bool DetectIndent(YamlCursor at, int indent, int& detected, YamlFault& fault) {
   int longest = 0;
   while (at.Peek() == '\n') {

@@ -9,7 +9,7 @@ namespace sluice::service {
 
 // Gives back what `store` charged for a check of a request that was denied in the end, because this
 // node denied what the store did not answer: all or nothing holds for what is left of a store, too.
-// The store answers when it does, to nobody; what it cannot do stays charged and expires.
+// No caller waits for the answer; what the store cannot take back stays charged and expires.
 //
 // `rules`: what the check's quota points into. Allocates: for requests that are degraded and
 // denied.

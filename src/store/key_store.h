@@ -83,7 +83,7 @@ struct CheckAnswer {
   Receipt receipt{};
 };
 
-// What an answer is worth once its charge was taken back, if nobody says better.
+// What an answer is worth once its charge was taken back, if the store says no better.
 inline void Uncharge(const Check& check, CheckAnswer& answer) {
   if (answer.charged) {
     answer.charged = false;

@@ -163,7 +163,7 @@ void Request::UnlockAll() {
 }
 
 // So crowded that its slots are gone again each time: there is no room for this request. Nor for
-// one that wants no slot: its keys may be there, only nobody gets to see what they have.
+// one that wants no slot: its keys may be there, but what they have cannot be read.
 void Request::GiveUp() {
   for (Draft& draft : Drafts()) {
     draft.full = true;

@@ -75,7 +75,7 @@ class Table final : public KeyStore {
 
   [[nodiscard]] TableStats Stats();
   // Random bytes that stay with the table, through restarts, snapshots and changes of its size.
-  // Keys may be derived of them; they are shown to nobody.
+  // Keys may be derived of them; they are never shown.
   [[nodiscard]] const HashSecret& secret() const { return header_->secret; }
   [[nodiscard]] std::uint64_t bytes() const { return mapping_.bytes().size(); }
   [[nodiscard]] const TableOpening& opening() const { return opening_; }

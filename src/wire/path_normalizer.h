@@ -25,7 +25,7 @@ struct PathSettings {
 
 // The path of a request target: "/login?next=x", "/login#top" and "https://host/login" are all
 // "/login", and "https://host" is "/". A target that is no path ("*", "host:443") is itself. Never
-// fails, so that nobody's request goes without a path: it is what a proxy took for one.
+// fails, so that no request goes without a path: it is what a proxy took for one.
 [[nodiscard]] std::string_view PathOfTarget(std::string_view target);
 
 // Appends the normal form of the percent-encoded `path`: the one text for all spellings that a

@@ -21,7 +21,7 @@ namespace sluice::frontend::grpc {
 // the memory and file descriptors of all others.
 struct DoorSettings {
   LoopAnswers* answers = nullptr;  // Where answers are counted, if anywhere. Outlives the door.
-  AnswerLog* log = nullptr;        // Where refusals of requests are told. Outlives the door.
+  AnswerLog* log = nullptr;        // Logs refusals of requests. Outlives the door.
   const AccessToken* token =
       nullptr;  // That `authorization: Bearer` must bring. None: all may ask.
   // By which holds, receipts and reservations are sealed. None: none are given out or taken.

@@ -26,8 +26,8 @@ namespace sluice::frontend::http {
 // A key is one caller's: who asks is part of its name (keyed_check.cc). What is remembered is
 // bounded in bytes; where there is no room the oldest answer goes before its time, and that is
 // counted. It lives as long as the process; where nodes share a store, what is kept is also there,
-// and a check that nobody here knows must be claimed there first: PrepareClaim() and TakeClaim().
-// Safe from any thread; no lock is held while anything is called.
+// and a check that this node does not know must be claimed there first: PrepareClaim() and
+// TakeClaim(). Safe from any thread; no lock is held while anything is called.
 class AnswerMemory final : public telemetry::Source {
  public:
   struct Settings {
@@ -64,7 +64,7 @@ class AnswerMemory final : public telemetry::Source {
   [[nodiscard]] store::AnswerRecords* shared() const { return shared_; }
   [[nodiscard]] const std::string& caller_attribute() const { return caller_attribute_; }
   // What the answered claim says. kNothing: ask; so also where the store did not answer: then two
-  // nodes may both. Else Release() the check here. kPending: nobody will call; claim again later.
+  // nodes may both. Else Release() the check here. kPending: no call follows; claim again later.
   Found TakeClaim(const store::RecordCall& claim, Answer& answer);
   // The check that began with kNothing is not answered by this node, or not by it first.
   void Release(const std::string& name);

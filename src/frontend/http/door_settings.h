@@ -44,7 +44,7 @@ struct DoorSettings {
   ProxySettings proxy{};
   LimitDialects limit_headers{};
   LoopAnswers* answers = nullptr;  // Where answers are counted, if anywhere. Outlives the door.
-  AnswerLog* log = nullptr;        // Where refusals of requests are told. Outlives the door.
+  AnswerLog* log = nullptr;        // Logs refusals of requests. Outlives the door.
   // By which holds, receipts and reservations are sealed. None: none are given out or taken.
   const signing::Keyring* keys = nullptr;
   AnswerMemory* memory = nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.

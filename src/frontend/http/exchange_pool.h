@@ -44,7 +44,7 @@ class ExchangePool {
   [[nodiscard]] const base::Clock& clock() const { return clock_; }
   [[nodiscard]] Duration longest_wait() const { return longest_wait_; }
   [[nodiscard]] LimitDialects limit_dialects() const { return limit_dialects_; }
-  // Where refusals of requests are told; none.
+  // Where refusals of requests are logged; nullptr: nowhere.
   [[nodiscard]] AnswerLog* log() const { return log_; }
   // nullptr: no tokens are given out or taken.
   [[nodiscard]] const signing::Keyring* keys() const { return keys_; }

@@ -14,9 +14,9 @@
 
 namespace sluice::frontend::http {
 
-// Attributes that are told of every request of a proxy, whatever the settings.
-inline constexpr std::array<std::string_view, 4> kToldAttributes{"method", "endpoint", "host",
-                                                                 "ip"};
+// Attributes that are known of every request of a proxy, whatever the settings.
+inline constexpr std::array<std::string_view, 4> kProxiedAttributes{"method", "endpoint", "host",
+                                                                    "ip"};
 
 // What proxies' fields came from peers that are none. Any thread.
 struct ForwardingNotes {
@@ -29,7 +29,7 @@ struct ForwardingNotes {
 // on what its client wrote into the other.
 enum class RequestFields : std::uint8_t {
   kEither,      // The family that is there; a request with both is refused.
-  kXOriginal,   // X-Original-Method, X-Original-URI: as NGINX is told to write them.
+  kXOriginal,   // X-Original-Method, X-Original-URI: as NGINX is configured to write them.
   kXForwarded,  // X-Forwarded-Method, X-Forwarded-Uri: Caddy and Traefik.
 };
 

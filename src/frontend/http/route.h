@@ -78,8 +78,8 @@ struct Route {
   };
   enum class Needs : std::uint8_t {
     kNothing,
-    kDesk,   // DoorSettings::desk.
-    kEnvoy,  // DoorSettings::envoy.
+    kAdminState,  // DoorSettings::desk.
+    kEnvoy,       // DoorSettings::envoy.
   };
 
   std::string_view path;

@@ -40,7 +40,7 @@ Router::Router(const DoorSettings& settings, service::LimiterService& service,
 void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
   std::string_view tail;
   const ServedRoute* const served = Find(request.path, tail);
-  // A path that is not there is 401 too: without the token nobody learns what is.
+  // A path that is not there is 401 too: without the token no client learns what is.
   if ((served == nullptr || !served->route->open) &&
       (!Admits(request, exchange) || !KeepsPagesOut(request, exchange))) {
     return;

@@ -101,47 +101,47 @@ constexpr Route kRoutes[] = {
      .methods = kRead,
      .roles = {kAdmin},
      .handle = [](const Routed& r) { HandleRules(*r.at.settings.desk, r.exchange); },
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/config/{rule_id}",
      .methods = kChange,
      .roles = {kAdmin},
      .handle =
          [](const Routed& r) { HandleRule(r.request, r.tail, *r.at.settings.desk, r.exchange); },
      .tail = kSegment,
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/mode/{rule_id}",
      .methods = kChange,
      .roles = {kAdmin},
      .handle =
          [](const Routed& r) { HandleMode(r.request, r.tail, *r.at.settings.desk, r.exchange); },
      .tail = kSegment,
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/kill-switch",
      .methods = {kGet, kPut},
      .roles = {kAdmin},
      .handle =
          [](const Routed& r) { HandleKillSwitch(r.request, *r.at.settings.desk, r.exchange); },
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/explain",
      .methods = kRead,
      .roles = {kAdmin},
      .handle = [](const Routed& r) { HandleExplain(r.request, *r.at.settings.desk, r.exchange); },
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/shadow-report",
      .methods = kRead,
      .roles = {kAdmin},
      .handle = [](const Routed& r) { HandleShadowReport(*r.at.settings.desk, r.exchange); },
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/reset",
      .methods = {kPost},
      .roles = {kAdmin},
      .handle = [](const Routed& r) { HandleReset(r.request, r.at.service, r.exchange); },
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/refund",
      .methods = {kPost},
      .roles = {kAdmin},
      .handle = [](const Routed& r) { HandleRefund(r.request, r.at.service, r.exchange); },
-     .needs = kDesk},
+     .needs = kAdminState},
     {.path = "/v1/ratelimit/bans",
      .methods = kRead,
      .roles = {kAdmin},
@@ -210,7 +210,7 @@ constexpr Route kRoutes[] = {
 
 bool IsServed(const Route& route, const DoorSettings& settings) {
   return std::ranges::find(route.roles, settings.role) != route.roles.end() &&
-         (route.needs != kDesk || settings.desk != nullptr) &&
+         (route.needs != kAdminState || settings.desk != nullptr) &&
          (route.needs != kEnvoy || settings.envoy != nullptr);
 }
 

@@ -21,7 +21,7 @@ namespace sluice::frontend::resp {
 // and the memory and file descriptors of all others.
 struct DoorSettings {
   LoopAnswers* answers = nullptr;  // Where answers are counted, if anywhere. Outlives the door.
-  AnswerLog* log = nullptr;        // Where refusals of requests are told. Outlives the door.
+  AnswerLog* log = nullptr;        // Logs refusals of requests. Outlives the door.
   const AccessToken* password = nullptr;  // That AUTH asks for; none. Outlives the door.
   // By which holds, receipts and reservations are sealed. None: none are given out or taken.
   const signing::Keyring* keys = nullptr;

@@ -95,7 +95,7 @@ local function stored_shares(state)
   return shares
 end
 
--- Of each priority the units in flight. Where a request has changed a state whose shares nobody knew,
+-- Of each priority the units in flight. Where a request has changed a state without the shares,
 -- they are taken for nothing: then all that is reserved is kept.
 local function shares_of(state)
   state.shares = state.shares or stored_shares(state)

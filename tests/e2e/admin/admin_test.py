@@ -153,7 +153,7 @@ class AdminTest(Case):
         self.assertIn("this node, since ", run.stdout)
         self.assertIn("a (shadow): would have denied 2 of 3 requests: 2 that passed, 0 that other rules denied",
                       run.stdout)
-        # What a rule in force denies too is nobody's news.
+        # A request that an enforced rule denies too is not newly denied.
         self.assertEqual(daemon.desk("PUT", "mode/a", {"mode": "enforce"})[0], 200)
         self.assertEqual(daemon.check(user_id="u_1", ip="192.0.2.1")[0], 429)
         report = {rule["rule_id"]: rule for rule in daemon.desk("GET", "shadow-report")[1]["rules"]}

@@ -53,7 +53,7 @@ class SignalsTest(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
         self.silent = socket.create_server(("127.0.0.1", 0))  # Takes connections and says nothing.
         self.addCleanup(self.silent.close)
-        closed = socket.socket()  # Bound and not listening: nobody else gets the port.
+        closed = socket.socket()  # Bound and not listening: no other process gets the port.
         self.addCleanup(closed.close)
         closed.bind(("127.0.0.1", 0))
         ports = {"silent": self.silent.getsockname()[1], "closed": closed.getsockname()[1]}

@@ -2,7 +2,7 @@
 """Every field that the documents name loads, and every field that loads is in the documents: of a
 configuration, a rule file, and a limit of Envoy's.
 
-What loads is asked of the program: a field that nobody knows is refused with the list of those that
+What loads is asked of the program: an unknown field is refused with the list of those that
 are known. documented_fields_test.py ROOT SLUICE
 """
 import pathlib

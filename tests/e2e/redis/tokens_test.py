@@ -170,7 +170,7 @@ class TokensTest(unittest.TestCase):
         self.assertEqual(one.left()[:2], [20, 20])
 
 
-# Sealed by nobody that could be here: a receipt of version 2 with a secret's id of zeros.
+# Sealed by no node of this test: a receipt of version 2 with a secret's id of zeros.
 FOREIGN = "cgIAAAAAAAAA" + "A" * 64
 
 

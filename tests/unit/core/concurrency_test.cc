@@ -133,7 +133,7 @@ TEST(ConcurrencyTest, TwoReservesLeaveEachOtherTheirShares) {
 
 TEST(ConcurrencyTest, WhatNobodyReservedIsForAll) {
   Shared key(10, {{"gold", 30}, {"silver", 20}});
-  EXPECT_EQ(key.Fill("gold"), 8);  // Its 3, and the 5 that are nobody's.
+  EXPECT_EQ(key.Fill("gold"), 8);  // Its 3, and the 5 that are not reserved.
   EXPECT_EQ(key.Ask("").reason, Reason::kReserved);
   EXPECT_EQ(key.Fill("silver"), 2);
   for (int i = 0; i < 5; ++i) {

@@ -148,7 +148,7 @@ TEST_F(KeyringTest, AReplacedSecretStillOpensWhatIsOut) {
   for (const std::string& token : tokens) {
     EXPECT_EQ(Open(keys_, token), Opened::kGood);
   }
-  keys_.SetShared(Derive("secret 0", ""));  // One that is known already takes nobody's place.
+  keys_.SetShared(Derive("secret 0", ""));  // One that is known already replaces none.
   EXPECT_EQ(Sealed(keys_, "x"), tokens[0]);
   keys_.SetShared(Derive("one more", ""));
   EXPECT_EQ(Open(keys_, tokens[1]), Opened::kForeign);

@@ -162,7 +162,7 @@ TEST(TableFullTest, AHotKeyOfManyBlocksIsSparedWhole) {
   }
 }
 
-// What must be remembered of a reset finds no room: nothing is reset, and the caller is told.
+// The mark of a reset finds no room: nothing is reset, and the caller gets an error.
 TEST(TableFullTest, WithoutRoomForItsMarkNothingIsReset) {
   Flooded full(WhenFull::kDeny, 100);
   const core::Quota quota = QuotaOf(Algorithm::kGcra, 10);

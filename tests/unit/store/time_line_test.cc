@@ -58,7 +58,7 @@ TEST(TimeLineTest, AnOldReadingIsNotNotedAsTheLastTime) {
 }
 
 // Any number of threads with clocks that agree, whose readings come in any order: time never runs
-// ahead of the latest reading, and nobody is answered a time before its own.
+// ahead of the latest reading, and no thread gets a time before its own.
 TEST(TimeLineTest, NoOrderOfReadingsRunsAheadOfTheClock) {
   std::mt19937_64 random(18);
   for (int history = 0; history < 200; ++history) {
