@@ -15,6 +15,7 @@
 #include "progress_bar.h"
 #include "replay/report_text.h"
 #include "replay/suggestion.h"
+#include "replay/suggestion_text.h"
 
 namespace sluice::app {
 

@@ -95,13 +95,4 @@ class SuggestionReader {
   WallInstant last_{};
 };
 
-// The suggestion as text for a terminal of `width` columns: a table, and a rule to paste.
-[[nodiscard]] std::string SuggestionText(const Suggestion& suggestion,
-                                         const std::vector<std::string>& key,
-                                         const std::string& cost, std::size_t width = 80);
-// All of them as one JSON object, with what `report` says of the logs.
-[[nodiscard]] std::string SuggestionsJson(const std::vector<Suggestion>& suggestions,
-                                          const std::vector<std::string>& key,
-                                          const ReplayReport& report);
-
 }  // namespace sluice::replay

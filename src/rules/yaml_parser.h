@@ -24,6 +24,9 @@ namespace sluice::rules {
 //
 // Time and memory are linear in the text, and bounded by kMaxYamlDepth and kMaxYamlNodes. The first
 // fault ends the reading.
+//
+// yaml_parser.cc has documents and nodes, yaml_block.cc block collections, yaml_flow.cc what stands
+// within lines.
 class YamlParser {
  public:
   struct Options {
@@ -43,6 +46,9 @@ class YamlParser {
   [[nodiscard]] int document_line() const { return document_line_; }
 
  private:
+  static constexpr const char* kTabbed = "a tab indents this line: indent with spaces";
+  static constexpr const char* kUnseparated = "a comment needs a blank before the #";
+
   // Where a block node stands.
   struct Block {
     int indent = -1;              // Of the collection around it.

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "rules/yaml_cursor.h"
 
@@ -15,6 +17,9 @@ struct YamlFault {
   int line = 0;
   int column = 0;
 };
+[[nodiscard]] inline YamlFault FaultAt(const YamlCursor& at, std::string message) {
+  return {.message = std::move(message), .line = at.line(), .column = at.column()};
+}
 
 // How scalars are read at a place.
 struct YamlContext {
@@ -43,6 +48,15 @@ struct YamlContext {
 // Whether a line that goes on in quotes, [] or {} is indented as `context` wants it.
 [[nodiscard]] inline bool GoesOnHere(const YamlCursor& at, const YamlContext& context) {
   return context.any_indent || at.Indentation() > context.indent;
+}
+
+// Adds the line breaks between two lines of text: one is a blank, of several the first is dropped.
+inline void FoldLines(std::size_t breaks, std::string& text) {
+  if (breaks == 1) {
+    text += ' ';
+  } else {
+    text.append(breaks - 1, '\n');
+  }
 }
 
 }  // namespace sluice::rules

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "base/display_text.h"
+#include "replay/suggestion_text.h"
 #include "rules/rule_set.h"
 #include "unit/replay/replay_fixture.h"
 

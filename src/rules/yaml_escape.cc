@@ -1,0 +1,121 @@
+#include "rules/yaml_escape.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sluice::rules {
+
+namespace {
+
+void AppendUtf8(std::uint32_t point, std::string& text) {
+  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+  if (point < 0x80) {
+    put(point);
+  } else if (point < 0x800) {
+    put(0xc0U | (point >> 6U));
+    put(0x80U | (point & 0x3fU));
+  } else if (point < 0x10000) {
+    put(0xe0U | (point >> 12U));
+    put(0x80U | ((point >> 6U) & 0x3fU));
+    put(0x80U | (point & 0x3fU));
+  } else {
+    put(0xf0U | (point >> 18U));
+    put(0x80U | ((point >> 12U) & 0x3fU));
+    put(0x80U | ((point >> 6U) & 0x3fU));
+    put(0x80U | (point & 0x3fU));
+  }
+}
+
+// `count` hexadecimal digits.
+std::optional<std::uint32_t> ReadHex(YamlCursor& at, int count) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < count; ++i) {
+    const char c = at.Peek();
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
+    if (digit < 0) {
+      return std::nullopt;
+    }
+    value = (value << 4U) | static_cast<std::uint32_t>(digit);
+    at.Advance();
+  }
+  return value;
+}
+
+// \xHH, \uHHHH or \UHHHHHHHH, after the letter. Two \u may make one character, as in JSON.
+bool ReadCodePoint(YamlCursor& at, int digits, std::string& text) {
+  auto point = ReadHex(at, digits);
+  const auto is_between = [&](std::uint32_t low, std::uint32_t high) {
+    return point && *point >= low && *point <= high;
+  };
+  if (digits == 4 && is_between(0xd800, 0xdbff) && at.AtText("\\u")) {
+    const std::uint32_t first = *point;
+    at.Advance(2);
+    point = ReadHex(at, 4);
+    if (!is_between(0xdc00, 0xdfff)) {
+      return false;
+    }
+    point = 0x10000U + ((first - 0xd800U) << 10U) + (*point - 0xdc00U);
+  }
+  if (!point || is_between(0xd800, 0xdfff) || *point > 0x10ffff) {
+    return false;
+  }
+  AppendUtf8(*point, text);
+  return true;
+}
+
+struct Escape {
+  char letter;
+  std::string_view meaning;
+};
+constexpr auto kEscapes = std::to_array<Escape>({{'0', std::string_view("\0", 1)},
+                                                 {'a', "\a"},
+                                                 {'b', "\b"},
+                                                 {'t', "\t"},
+                                                 {'\t', "\t"},
+                                                 {'n', "\n"},
+                                                 {'v', "\v"},
+                                                 {'f', "\f"},
+                                                 {'r', "\r"},
+                                                 {'e', "\x1b"},
+                                                 {' ', " "},
+                                                 {'"', "\""},
+                                                 {'/', "/"},
+                                                 {'\\', "\\"},
+                                                 {'N', "\xc2\x85"},
+                                                 {'_', "\xc2\xa0"},
+                                                 {'L', "\xe2\x80\xa8"},
+                                                 {'P', "\xe2\x80\xa9"}});
+
+}  // namespace
+
+bool ReadEscape(YamlCursor& at, std::string& text, YamlFault& fault) {
+  const YamlCursor begin = at;
+  const char letter = at.Peek(1);
+  at.Advance(2);
+  const int digits = letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+  if (digits != 0) {
+    if (ReadCodePoint(at, digits, text)) {
+      return true;
+    }
+    fault = FaultAt(begin, std::string("\\") + letter + " wants " + std::to_string(digits) +
+                               " hexadecimal digits of a character");
+    return false;
+  }
+  const auto* const known = std::ranges::find(kEscapes, letter, &Escape::letter);
+  if (known == kEscapes.end()) {
+    fault =
+        FaultAt(begin, std::string("unknown escape \\") + letter +
+                           " in double quotes: write \\\\ for a backslash, or use single quotes");
+    return false;
+  }
+  text += known->meaning;
+  return true;
+}
+
+}  // namespace sluice::rules

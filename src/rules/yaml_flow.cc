@@ -1,0 +1,225 @@
+#include <string>
+
+#include "rules/yaml_parser.h"
+
+// The part of YamlParser that reads what stands within lines: scalars, aliases, [] and {}.
+namespace sluice::rules {
+
+YamlParser::Inline YamlParser::ReadInline(const YamlContext& context) {
+  const YamlCursor begin = at_;
+  YamlFault fault;
+  std::optional<std::string> text;
+  switch (at_.Peek()) {
+    case '*':
+      return ReadAlias();
+    case '[':
+      return ReadFlowList(context);
+    case '{':
+      return ReadFlowMap(context);
+    case '"':
+    case '\'':
+      text = at_.Peek() == '"' ? ReadDoubleQuoted(at_, context, fault)
+                               : ReadSingleQuoted(at_, context, fault);
+      if (!text) {
+        fault_ = std::move(fault);
+        return {};
+      }
+      return AddText(std::move(text), /*quoted=*/true, begin);
+    default:
+      break;
+  }
+  if (!CanBeginPlain(at_, context.in_flow)) {
+    Fail(at_, at_.Peek() == '#'
+                  ? std::string(kUnseparated)
+                  : std::string("a value cannot begin with ") + at_.Peek() + ": put it in quotes");
+    return {};
+  }
+  return AddText(ReadPlain(at_, context), /*quoted=*/false, begin);
+}
+
+YamlParser::Inline YamlParser::ReadAlias() {
+  const YamlCursor begin = at_;
+  at_.Advance();
+  const std::size_t from = at_.position();
+  while (!at_.SpaceAt(0) && !YamlCursor::IsFlowSign(at_.Peek())) {
+    at_.Advance();
+  }
+  const std::string name(at_.From(from));
+  const auto found = anchors_.find(name);
+  if (name.empty() || found == anchors_.end()) {
+    Fail(begin, name.empty() ? "an alias wants a name: put the * in quotes"
+                             : "no anchor &" + name + " stands before the alias *" + name +
+                                   ": put a text that begins with * in quotes");
+    return {};
+  }
+  if (found->second.size == 0) {
+    Fail(begin, "an alias is inside the value that it refers to");
+    return {};
+  }
+  if (!Count(found->second.size)) {
+    return {};
+  }
+  return {.node = found->second.node};
+}
+
+bool YamlParser::SkipFlowGap(const YamlContext& context) {
+  const int line = at_.line();
+  at_.SkipGap();
+  if (at_.line() == line || at_.at_end()) {
+    return true;
+  }
+  if (at_.AtMarker()) {
+    Fail(at_, "the document ends within [] or {}: a closing bracket is missing");
+  } else if (!GoesOnHere(at_, context)) {
+    Fail(at_, at_.IsBehindTab() ? std::string(kTabbed)
+                                : "this line belongs to a [ or { before it: indent it more than "
+                                  "the key there, or is a bracket not closed?");
+  }
+  return !failed();
+}
+
+bool YamlParser::EndFlowEntry(const YamlContext& context, char close) {
+  if (!SkipFlowGap(context)) {
+    return false;
+  }
+  if (at_.Peek() == ',') {
+    at_.Advance();
+    return true;
+  }
+  if (at_.Peek() == close) {
+    return true;
+  }
+  if (at_.at_end()) {
+    Fail(at_, std::string("the text ends before the closing ") + close);
+  } else if (at_.Peek() == '#') {
+    Fail(at_, std::string(kUnseparated));
+  } else {
+    Fail(at_, std::string("a comma or ") + close + " is missing before here");
+  }
+  return false;
+}
+
+YamlParser::Inline YamlParser::ReadFlowList(YamlContext context) {
+  const std::size_t before = count_;
+  YamlNode* const list = Add(YamlNode::Kind::kList, at_);
+  if (list == nullptr || !Open()) {
+    return {};
+  }
+  context.in_flow = true;
+  context.one_line = false;
+  at_.Advance();
+  while (SkipFlowGap(context) && at_.Peek() != ']') {
+    if (!ReadFlowListEntry(*list, context) || !EndFlowEntry(context, ']')) {
+      return {};
+    }
+  }
+  at_.Advance();
+  --depth_;
+  return failed()
+             ? Inline{}
+             : Inline{.node = list, .fresh = list, .count_before = before, .ends_itself = true};
+}
+
+YamlParser::Inline YamlParser::ReadFlowMap(YamlContext context) {
+  const std::size_t before = count_;
+  YamlNode* const map = Add(YamlNode::Kind::kMap, at_);
+  if (map == nullptr || !Open()) {
+    return {};
+  }
+  context.in_flow = true;
+  context.one_line = false;
+  at_.Advance();
+  while (SkipFlowGap(context) && at_.Peek() != '}') {
+    if (!ReadFlowMapEntry(*map, context) || !EndFlowEntry(context, '}')) {
+      return {};
+    }
+  }
+  at_.Advance();
+  --depth_;
+  return failed() ? Inline{}
+                  : Inline{.node = map, .fresh = map, .count_before = before, .ends_itself = true};
+}
+
+// An entry of a list may be a map of one pair: [a: b].
+bool YamlParser::ReadFlowListEntry(YamlNode& list, const YamlContext& context) {
+  const YamlCursor begin = at_;
+  if (at_.AtIndicator('?')) {
+    YamlNode* const pair = Add(YamlNode::Kind::kMap, begin);
+    list.items.push_back(pair);
+    return pair != nullptr && ReadFlowMapEntry(*pair, context);
+  }
+  const Inline read = ReadFlowNode(context, /*may_be_empty=*/false);
+  if (read.node == nullptr) {
+    return false;
+  }
+  at_.SkipBlanks();
+  if (at_.Peek() != ':' ||
+      !(read.ends_itself || at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1)))) {
+    list.items.push_back(read.node);
+    return true;
+  }
+  if (at_.line() != begin.line()) {
+    Fail(at_, "a key within [] stands in one line");
+    return false;
+  }
+  YamlNode* const pair = Add(YamlNode::Kind::kMap, begin);
+  list.items.push_back(pair);
+  if (pair == nullptr) {
+    return false;
+  }
+  pair->items.push_back(read.node);
+  return ReadFlowValue(*pair, context);
+}
+
+bool YamlParser::ReadFlowMapEntry(YamlNode& map, const YamlContext& context) {
+  const bool is_marked = at_.AtIndicator('?');
+  at_.Advance(is_marked ? 1 : 0);
+  if (!SkipFlowGap(context)) {
+    return false;
+  }
+  const Inline key = ReadFlowNode(context, is_marked);
+  if (key.node == nullptr || !SkipFlowGap(context)) {
+    return false;
+  }
+  map.items.push_back(key.node);
+  if (at_.Peek() == ':' &&
+      (key.ends_itself || at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1)))) {
+    return ReadFlowValue(map, context);
+  }
+  map.items.push_back(AddEmpty(at_, {}));
+  return !failed();
+}
+
+// From the ':' on.
+bool YamlParser::ReadFlowValue(YamlNode& map, const YamlContext& context) {
+  at_.Advance();
+  if (!SkipFlowGap(context)) {
+    return false;
+  }
+  map.items.push_back(ReadFlowNode(context, /*may_be_empty=*/true).node);
+  return !failed();
+}
+
+YamlParser::Inline YamlParser::ReadFlowNode(const YamlContext& context, bool may_be_empty) {
+  const YamlCursor begin = at_;
+  YamlProperties properties;
+  if (!ReadProperties(/*in_flow=*/true, properties) || !SkipFlowGap(context)) {
+    return {};
+  }
+  const char c = at_.Peek();
+  const bool is_empty = c == ']' || c == '}' ||
+                        (c == ',' && (may_be_empty || !properties.empty())) ||
+                        (c == ':' && (at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1))));
+  if (at_.at_end()) {
+    Fail(at_, "the text ends within [] or {}");
+    return {};
+  }
+  Inline read = is_empty ? AddText("", /*quoted=*/false, begin) : ReadInline(context);
+  if (read.node == nullptr || Apply(read, properties) == nullptr) {
+    return {};
+  }
+  read.ends_itself = !is_empty && (c == '"' || c == '\'' || read.ends_itself);
+  return read;
+}
+
+}  // namespace sluice::rules
