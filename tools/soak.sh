@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests that search (properties, conformance, simulation) with many more seeds.
+# Runs the tests that search (properties, conformance, simulation, signals) with many more seeds.
 #
 #   tools/soak.sh BIN_DIR FACTOR
 #
@@ -14,4 +14,6 @@ for test in "$bin"/*_{property,conformance,difference,simulation}_test; do
   echo "== $(basename "$test"), SLUICE_SOAK=$SLUICE_SOAK"
   "$test" --gtest_brief=1 || failed+=("$(basename "$test")")
 done
+echo "== signals_test.py, SLUICE_SOAK=$SLUICE_SOAK"
+"$(dirname "$0")/../tests/e2e/daemon/signals_test.py" "$bin/sluice" || failed+=(signals_test.py)
 [[ ${#failed[@]} -eq 0 ]] || { echo "soak: failed: ${failed[*]}" >&2; exit 1; }

@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "credentials.h"
 #include "daemon_signals.h"
+#include "drain.h"
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/rate_limit_service.h"
 #include "envoy_keeper.h"
@@ -79,7 +80,7 @@ class Daemon {
                   .shared = redis_.get()}),
         server_(control_, service_, keys_, rate_limits_.get(), registry_, readiness_, health_,
                 clock_),
-        drain_check_([this] { CheckDrained(); }) {
+        drain_(control_, server_, leases_.get()) {
     registry_.Add(metrics_);
     registry_.Add(modes_);
     table_.AddMetrics(registry_);
@@ -145,7 +146,7 @@ class Daemon {
     if (redis_) {
       server_.EachLoop([this](net::EventLoop& loop) {
         redis_loops_.push_back(redis_->Attach(loop));
-        lease_loops_.push_back(leases_->Attach(&loop));
+        drain_.Add(leases_->Attach(&loop));
       });
     }
     server_.Start();
@@ -266,38 +267,7 @@ class Daemon {
     SetHealth();
     (void)systemd_.Stopping();
     spdlog::info("signal {}: draining", signal);
-    drain_until_ = std::chrono::steady_clock::now() + config_.drain_timeout;
-    server_.Drain();
-    CheckDrained();
-  }
-
-  void CheckDrained() {
-    constexpr auto kEvery = std::chrono::milliseconds(10);
-    if (server_.drained() && GaveBack()) {
-      spdlog::info("shutdown: all requests were answered");
-      control_.Stop();
-    } else if (std::chrono::steady_clock::now() >= drain_until_) {
-      spdlog::warn("drain_timeout is over: closing the remaining connections");
-      control_.Stop();
-    } else {
-      control_.ArmAfter(drain_check_, kEvery, net::TimerPrecision::kExact);
-    }
-  }
-
-  // Whether no borrowed unit is left here, for others to use; or it was tried for long enough.
-  [[nodiscard]] bool GaveBack() {
-    constexpr auto kLongest = std::chrono::milliseconds(500);
-    if (leases_ == nullptr || leases_->idle()) {
-      return true;
-    }
-    const auto now = std::chrono::steady_clock::now();
-    if (give_back_until_ == net::SteadyTime{}) {
-      give_back_until_ = now + kLongest;
-      for (const auto& loop : lease_loops_) {
-        loop->Drain();
-      }
-    }
-    return now >= give_back_until_;
+    drain_.Begin(config_.drain_timeout);
   }
 
   net::EventLoop& control_;
@@ -325,12 +295,9 @@ class Daemon {
   std::unique_ptr<Credentials> credentials_;
   frontend::http::AnswerMemory answers_;
   Server server_;
-  // Redis's answers go through leases: the latter stay for longer.
-  std::vector<std::unique_ptr<lease::LeaseStore::Attachment>> lease_loops_;
+  Drain drain_;
+  // Redis's answers go through leases, which drain_ has: the latter stay for longer.
   std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_loops_;
-  net::Timer drain_check_;
-  net::SteadyTime drain_until_{};
-  net::SteadyTime give_back_until_{};
   bool stopping_ = false;
 };
 

@@ -3,7 +3,7 @@
 has seen to them. Usage: signals_test.py SLUICE
 
 The waits here draw an instant; nothing is taken for done because time has passed. SIGNALS_SEED and
-SIGNALS_RUNS repeat and lengthen a search."""
+SIGNALS_RUNS repeat and lengthen a search; SLUICE_SOAK multiplies the runs, as `make soak` does."""
 import concurrent.futures
 import os
 import pathlib
@@ -19,7 +19,7 @@ import unittest
 
 SLUICE = ""
 SEED = int(os.environ.get("SIGNALS_SEED", "1"))
-RUNS = int(os.environ.get("SIGNALS_RUNS", "240"))
+RUNS = int(os.environ.get("SIGNALS_RUNS", 48 * int(os.environ.get("SLUICE_SOAK", "1"))))
 WORKERS = 4
 PATIENCE = 60.0  # Seconds, for a machine that does other things too.
 
