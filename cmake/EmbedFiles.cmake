@@ -2,8 +2,9 @@
 #       -P EmbedFiles.cmake
 #
 # Writes a source that defines the std::array NAME, declared in the header as of EmbeddedFile: the
-# name of each file, below FOLDER, and its text.
+# name of each file, below FOLDER, and its text. The array has to have room for exactly these files.
 set(rows)
+list(LENGTH FILES count)
 foreach(name IN LISTS FILES)
   file(READ ${FOLDER}/${name} text)
   string(FIND "${text}" ")embedded\"" end)
@@ -13,4 +14,5 @@ foreach(name IN LISTS FILES)
   string(APPEND rows "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
 endforeach()
 file(WRITE ${OUT} "// Made from ${FOLDER}.\n#include \"${DECLARES}\"\n\n"
+                  "static_assert(std::tuple_size_v<decltype(${NAME})> == ${count});\n"
                   "const decltype(${NAME}) ${NAME}{{\n${rows}}};\n")

@@ -113,7 +113,7 @@ class Block {
  private:
   template <class Item>
   [[nodiscard]] Item Get(std::uint32_t i) const {
-    Item item;
+    Item item;  // NOLINT(cppcoreguidelines-pro-type-member-init): the next line fills all of it.
     std::memcpy(&item, payload_.data() + i * sizeof(Item), sizeof(Item));
     return item;
   }
