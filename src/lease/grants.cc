@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/assert.h"
+#include "core/wide.h"
 #include "lease/borrow_calls.h"
 #include "lease/borrower.h"
 #include "lease/lease_policy.h"
@@ -31,6 +32,14 @@ constexpr std::size_t kTicksPerRound = 8;  // Each tick tends that part of the b
 
 double InSeconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
+}
+
+// A key may owe more than comes back in 292 years: then it is as late as an instant can be.
+NodeTime Later(NodeTime at, Duration wait) {
+  return NodeTime(core::Plus(at.count(), wait.count()));
+}
+WallInstant Later(WallInstant at, Duration wait) {
+  return WallInstant(Later(at.time_since_epoch(), wait));
 }
 
 }  // namespace
@@ -89,16 +98,16 @@ void Borrower::Told(LeaseEntry& entry, Units cost, const store::CheckAnswer& ans
                     NodeTime sent) {
   constexpr Duration kSame = milliseconds(2);  // Ends differ by less if they are one window's.
   const Decision& said = answer.decision;
-  const WallInstant fresh_at = at + said.reset_after;
+  const WallInstant fresh_at = Later(at, said.reset_after);
   if (entry.is_window() && said.reset_after > Duration(0)) {
-    if (entry.is_told && fresh_at + kSame < entry.fresh_at && sent < entry.ends) {
+    if (entry.is_told && fresh_at < entry.fresh_at - kSame && sent < entry.ends) {
       return;  // Of a window before.
     }
-    if (!entry.is_told || fresh_at > entry.fresh_at + kSame || fresh_at + kSame < entry.fresh_at) {
+    if (!entry.is_told || fresh_at - kSame > entry.fresh_at || fresh_at < entry.fresh_at - kSame) {
       entry.last_share = entry.share;
       entry.own = 0;
     }
-    entry.ends = sent + UsableTime(said.reset_after);
+    entry.ends = Later(sent, UsableTime(said.reset_after));
   }
   entry.is_told = true;
   entry.limit = said.limit;
@@ -119,7 +128,7 @@ void Borrower::ToldDenial(LeaseEntry& entry, Units cost, const Decision& denial,
   entry.denied_until = sent + DenialTime(StandingOf(entry, now), denial.retry_after, Jitter());
   entry.denied_cost = cost;
   entry.denial = denial;
-  entry.retry_at = at + denial.retry_after;
+  entry.retry_at = Later(at, denial.retry_after);
   // Fewer units than were asked for lie here: with those that are there they may be enough.
   GiveBackAll(entry, now);
   entry.borrow_after = std::max(entry.denied_until, now + entry.span / 64);
@@ -193,8 +202,8 @@ void Borrower::OnBorrowed(Borrow& borrow) noexcept {
     Told(entry, borrow.units(), answer, borrow.now, borrow.sent);
     if (answer.charged) {
       entry.borrow_after = {};
-      ends = borrow.sent +
-             (entry.is_window() ? UsableTime(answer.decision.reset_after) : entry.span / 4);
+      ends = Later(borrow.sent,
+                   entry.is_window() ? UsableTime(answer.decision.reset_after) : entry.span / 4);
     }
   }
   if (is_answered && answer.charged) {

@@ -69,7 +69,7 @@ bool ReadDecision(Reply numbers, const store::Check& check, WallInstant now, Che
   const std::int64_t reset_after = numbers[2].integer;
   const std::int64_t wait = numbers[3].integer;
   if (code < kCharged || (code > kLastReason && code != kBanned) || remaining < 0 ||
-      reset_after < 0 || wait < (code > 0 ? kUnknown : 0)) {
+      remaining > kMaxUnits || reset_after < 0 || wait < (code > 0 ? kUnknown : 0)) {
     return false;
   }
   if (check.quota.unlimited && code <= 0) {

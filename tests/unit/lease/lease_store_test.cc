@@ -246,6 +246,37 @@ TEST(LeaseStoreTest, ASettlementThatGivesBackEndsADenial) {
   EXPECT_TRUE(world.Ask(world.Lent(quota)).decision.allowed);
 }
 
+// A debt that is paid back after the last instant of 64 bits: the remembered wait stays that long.
+TEST(LeaseStoreTest, AWaitOfCenturiesIsRememberedAsOne) {
+  LeaseWorld world;
+  core::Quota quota;
+  quota.algorithm = core::Algorithm::kTokenBucket;
+  quota.limit = 1'000;
+  quota.rate = 1'000;
+  quota.window = std::chrono::minutes(1);
+  store::Check charged = world.Lent(quota, 5);
+  charged.want_receipt = true;
+  support::Answered<store::SettleCall> settle;
+  settle.receipt = world.Ask(charged).receipt;
+  settle.key = world.key.view();
+  settle.quota = quota;
+  settle.charged = 5;
+  settle.units = kMaxUnits;
+  settle.sync = core::Sync::kLease;
+  world.store.Settle(settle);
+  world.late.PumpAll();
+  const Decision asked = world.Ask(world.Lent(quota)).decision;
+  const int before = world.watched.checks;
+  const Decision remembered = world.Ask(world.Lent(quota)).decision;
+  ASSERT_EQ(world.watched.checks, before);
+  constexpr Duration kCentury = std::chrono::hours(24 * 36'525);
+  for (const Decision& denied : {asked, remembered}) {
+    EXPECT_FALSE(denied.allowed);
+    EXPECT_GT(denied.retry_after, kCentury);
+    EXPECT_GT(denied.reset_after, kCentury);
+  }
+}
+
 TEST(LeaseStoreTest, OfSmallQuotasEveryUnitIsAskedFor) {
   LeaseWorld world;
   const core::Quota quota = LeaseWorld::Window(9);

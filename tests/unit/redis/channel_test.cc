@@ -363,6 +363,8 @@ TEST_F(ChannelTest, NumbersThatNoDecisionHasAreAnError) {
   (void)Sent();
   for (const std::string_view reply : {"*5\r\n:1700000000000000\r\n:77\r\n:9\r\n:1\r\n:0\r\n",
                                        "*5\r\n:1700000000000000\r\n:-1\r\n:-9\r\n:1\r\n:0\r\n",
+                                       "*5\r\n:1700000000000000\r\n:-1\r\n:1000000000000000\r\n"
+                                       ":1\r\n:0\r\n",
                                        "*4\r\n:1700000000000000\r\n:-1\r\n:9\r\n:1\r\n", "*0\r\n",
                                        "$2\r\nhi\r\n", "*5\r\n:-1\r\n:-1\r\n:9\r\n:1\r\n:0\r\n"}) {
     OwnedCheckCall& call = NewCall();
