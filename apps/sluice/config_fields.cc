@@ -1,8 +1,10 @@
 #include "config_fields.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/spelling.h"
@@ -12,6 +14,21 @@ namespace sluice::app {
 
 using rules::Reporter;
 using rules::YamlNode;
+
+namespace {
+
+// Left out, each of these leaves a listener open or a connection in clear. One that is there and
+// empty is a slip, such as a template's variable that is not set.
+constexpr std::array<std::string_view, 12> kGuards{
+    "auth", "tls",      "client_ca",     "client_name", "ca",       "cert",
+    "key",  "username", "password_file", "token_file",  "password", "token"};
+
+bool IsEmptyGuard(const YamlNode& key, const YamlNode& value) {
+  return (value.is_null() || (value.is_text() && value.text.empty())) &&
+         std::ranges::find(kGuards, key.text) != kGuards.end();
+}
+
+}  // namespace
 
 void ReadFields(const YamlNode& map, std::string_view what, std::span<const ConfigField> fields,
                 Reporter& report) {
@@ -26,7 +43,9 @@ void ReadFields(const YamlNode& map, std::string_view what, std::span<const Conf
     const YamlNode& key = map.key(i);
     const auto field = std::ranges::find(fields, key.text, &ConfigField::name);
     if (field != fields.end()) {
-      if (!map.value(i).is_null()) {
+      if (IsEmptyGuard(key, map.value(i))) {
+        report.Fail(key, key.text + " is empty: give it a value, or remove the line to do without");
+      } else if (!map.value(i).is_null()) {
         field->read(map.value(i));
       }
       continue;

@@ -21,8 +21,9 @@ struct ConfigField {
   bool is_refused = false;  // Its reader says what to write instead: it is not suggested.
 };
 
-// Reads every member of `map` by its field. A null member counts as left out; an unknown one is
-// reported with what it may be meant for. `what` is how a message calls the map.
+// Reads every member of `map` by its field. A null member counts as left out, unless it is one that
+// guards something (auth, tls, client_ca, ...): then it is reported. So is an unknown one, with
+// what it may be meant for. `what` is how a message calls the map.
 void ReadFields(const rules::YamlNode& map, std::string_view what,
                 std::span<const ConfigField> fields, rules::Reporter& report);
 

@@ -39,6 +39,12 @@ void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPr
                                             .Text()
                                             .view()));
     } else if (prefix) {
+      if (prefix->length == 0) {
+        report.Warn(item,
+                    "trusted: " + *text +
+                        " is every address, so each client that reaches this listener may say "
+                        "who it is: list your proxies only");
+      }
       trusted.push_back(*prefix);
     }
   });

@@ -225,6 +225,28 @@ TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheDoor) {
               HasSubstr("keep only one"));
 }
 
+// As a template leaves them whose variable is not set: what they guard is not opened.
+TEST(DaemonConfigTest, WhatGuardsIsNotEmpty) {
+  for (const std::string empty : {"", "~", "null", "''"}) {
+    for (const std::string text :
+         {"listeners: [{auth: E}]", "listeners: [{tls: E}]",
+          "listeners: [{tls: {cert: a, key: b, client_ca: E}}]",
+          "listeners: [{tls: {cert: a, key: b, client_ca: c, client_name: E}}]",
+          "listeners: [{auth: {token: a, token_file: E}}]", "store: {redis: {address: a, tls: E}}",
+          "store: {redis: {address: a, tls: {ca: E}}}", "store: {redis: {address: a, username: E}}",
+          "store: {redis: {address: a, password_file: E}}",
+          "store: {redis: {sentinel: {primary: m, addresses: [a], password_file: E}}}",
+          "rule_sources: [{etcd: {endpoints: ['https://a:1'], tls: E}}]",
+          "rule_sources: [{etcd: {endpoints: ['https://a:1'], tls: {ca: E}}}]",
+          "rule_sources: [{etcd: {endpoints: ['https://a:1'], auth: E}}]"}) {
+      std::string config = text;
+      config.replace(config.find(" E}") + 1, 1, empty);
+      EXPECT_THAT(ErrorsOf(config), HasSubstr(" is empty: give it a value")) << config;
+    }
+  }
+  EXPECT_EQ(ErrorsOf("table: ~\nlisteners: [{proxy: ~}]"), "");
+}
+
 TEST(DaemonConfigTest, ARespListenerHasItsAddressAndAPassword) {
   const DaemonConfig config = Read(
       "listeners: [{protocol: resp}, {auth: {password: secret}, protocol: resp, address: '*:1'}]");
