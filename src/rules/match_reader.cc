@@ -95,6 +95,13 @@ class MatchReader {
       return;
     }
     Pattern pattern;
+    const std::size_t star = node.text.find('*');
+    if (star != std::string::npos && star + 1 != node.text.size()) {
+      report_.Warn(node, field_ + ": the star in " + node.text +
+                             " is an ordinary character, as only one at the end stands for "
+                             "whatever follows: for another pattern, or to mean the character, "
+                             "write {regex: ...}");
+    }
     if (node.text.ends_with('*')) {
       pattern.kind = Pattern::Kind::kPrefix;
       pattern.text = node.text.substr(0, node.text.size() - 1);

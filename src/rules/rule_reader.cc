@@ -174,9 +174,12 @@ class RuleReader {
                          ", which counts nothing");
       }
     }
-    if (draft_.compiled.match.empty() && fields_.Get("match") == nullptr) {
-      report_.Fail(fields_.map(), "match is missing: say which requests the rule is to " +
-                                      node->text + ", as in match: {ip: {cidr: 192.0.2.0/24}}");
+    const YamlNode* const match = fields_.Get("match");
+    if (match == nullptr || (match->is_map() && match->pair_count() == 0)) {
+      report_.Fail(match == nullptr ? fields_.map() : *match,
+                   std::string(match == nullptr ? "match is missing" : "match is empty") +
+                       ": say which requests the rule is to " + node->text +
+                       ", as in match: {ip: {cidr: 192.0.2.0/24}}");
     }
     draft_.rule.quota.unlimited = true;
     return true;
@@ -286,7 +289,12 @@ class RuleReader {
         node->is_text() && text.find_first_not_of("+-.0123456789eE") == text.npos && !text.empty();
     if (!node->is_text() || number) {
       cost.kind = CostRule::Kind::kFixed;
-      cost.units = ReadUnits(*node, "cost", report_).value_or(0);
+      const auto units = ReadUnits(*node, "cost", report_);
+      cost.units = units.value_or(0);
+      if (units == 0) {
+        report_.Warn(*node, "rule " + draft_.rule.id +
+                                ": cost is 0, so the rule charges nothing and never limits");
+      }
       draft_.rule.has_own_cost = true;
     } else if (text != "request") {
       if (!IsAttributeName(text)) {

@@ -153,6 +153,16 @@ std::optional<std::string> ReadAttributeValue(const YamlNode& node, std::string_
       return std::nullopt;
     }
   }
+  constexpr std::array<std::array<std::string_view, 2>, 4> kBooleans{
+      {{"True", "true"}, {"TRUE", "true"}, {"False", "false"}, {"FALSE", "false"}}};
+  for (const auto& [written, boolean] : kBooleans) {
+    if (text && !node.quoted && *text == written) {
+      report.Fail(node, Is(field, node) + ": as a boolean in JSON a request has it as " +
+                            std::string(boolean) + ": write " + std::string(boolean) + ", or \"" +
+                            *text + "\" for that very text");
+      return std::nullopt;
+    }
+  }
   return text;
 }
 

@@ -283,6 +283,54 @@ TEST(RuleErrorsTest, KeyPatternsAreJudged) {
       ElementsAre(HasSubstr("write it in quotes")));
 }
 
+// A request's JSON boolean is the word true: a rule says which text it means.
+TEST(RuleErrorsTest, ABooleanThatRequestsTellOtherwiseIsRefused) {
+  const auto error_of = [](const std::string& value) {
+    return BuildText("rules: [{id: r, action: deny, match: {beta: " + value + "}}]").errors();
+  };
+  for (const std::string good : {"true", "false", "\"True\"", "'FALSE'", "tRUE", "Trues", "True*",
+                                 "on", "Yes", "[true, \"True\"]"}) {
+    EXPECT_THAT(error_of(good), IsEmpty()) << good;
+  }
+  EXPECT_THAT(error_of("True"), ElementsAre("r.yaml:1:45: match beta is True: as a boolean in JSON "
+                                            "a request has it as true: write true, or \"True\" "
+                                            "for that very text"));
+  EXPECT_THAT(error_of("[x, FALSE]"), ElementsAre(HasSubstr("write false, or \"FALSE\"")));
+  EXPECT_THAT(BuildText("rules: [{id: r, key_pattern: \"{v}\", algorithm: gcra, rate: 5, window: "
+                        "1s, overrides: {TRUE: {rate: 7}}}]")
+                  .errors(),
+              ElementsAre(HasSubstr("write true, or \"TRUE\"")));
+}
+
+TEST(RuleErrorsTest, AListOfAllRequestsIsRefused) {
+  for (const std::string action : {"allow", "deny"}) {
+    EXPECT_THAT(
+        BuildText("rules: [{id: r, action: " + action + ", match: {}}]").errors(),
+        ElementsAre(HasSubstr("match is empty: say which requests the rule is to " + action)));
+    EXPECT_THAT(BuildText("rules: [{id: r, action: " + action + ", match: {u: \"*\"}}]").errors(),
+                IsEmpty());
+  }
+}
+
+// What loads and limits nothing, or not what it seems to.
+TEST(RuleErrorsTest, ARuleThatNeverLimitsIsToldOf) {
+  const auto warnings_of = [](const std::string& rest) {
+    return BuildText("rules: [{id: r, key_pattern: k, algorithm: gcra, rate: 5, window: 1s, " +
+                     rest + "}]")
+        .warnings();
+  };
+  EXPECT_THAT(warnings_of("cost: 0"), ElementsAre(HasSubstr("rule r: cost is 0, so the rule")));
+  EXPECT_THAT(warnings_of("cost: 1"), IsEmpty());
+  for (const std::string star : {"/a/*/b", "/a/**", "\"*.example\"", "[/x, /a*b]"}) {
+    EXPECT_THAT(warnings_of("match: {e: " + star + "}"),
+                ElementsAre(HasSubstr("is an ordinary character")))
+        << star;
+  }
+  for (const std::string good : {"/a/*", "\"*\"", "/a", "{regex: '/a.*b'}"}) {
+    EXPECT_THAT(warnings_of("match: {e: " + good + "}"), IsEmpty()) << good;
+  }
+}
+
 // A request's JSON number 1.50 is the attribute 1.5: a rule says which text it means.
 TEST(RuleErrorsTest, ANumberThatRequestsTellOtherwiseIsRefused) {
   const auto error_of = [](const std::string& value) {
