@@ -27,8 +27,11 @@ class Segments {
   [[nodiscard]] std::string_view End(bool has_parameters) {
     const std::size_t slash = out_.rfind('/');
     const std::string_view segment = std::string_view(out_).substr(slash + 1);
-    const bool is_parent = segment == "..";
-    if (!is_parent && segment != ".") {
+    // What stands behind a semicolon that was encoded is parameters to whoever decodes first.
+    const std::string_view name = segment.substr(0, segment.find(';'));
+    has_parameters = has_parameters || name.size() != segment.size();
+    const bool is_parent = name == "..";
+    if (!is_parent && name != ".") {
       saw_empty_ = saw_empty_ || segment.empty();
       out_ += segment.empty() ? "" : "/";
       return {};
