@@ -117,7 +117,7 @@ tl::expected<void, RuleRefusal> RunningRules::ReplaceApi(
     tried_to_keep = true;
     return keep();
   });
-  Report(why, outcome);
+  Report(why, outcome, tried_to_keep ? "the change cannot be stored" : "the new rules are invalid");
   if (outcome != Outcome::kFailed) {
     return {};
   }
@@ -126,7 +126,7 @@ tl::expected<void, RuleRefusal> RunningRules::ReplaceApi(
                        : RefusedRule(changed, errors);
 }
 
-void RunningRules::Report(std::string_view why, Outcome outcome) {
+void RunningRules::Report(std::string_view why, Outcome outcome, std::string_view failure) {
   WarnOfChangedSections();
   const bool published = outcome == Outcome::kPublished;
   if (outcome != Outcome::kUnchanged) {
@@ -141,7 +141,7 @@ void RunningRules::Report(std::string_view why, Outcome outcome) {
     }
     spdlog::info("{}: {} rules are active", why, set()->rules().size());
   } else if (outcome == Outcome::kFailed && set() != nullptr) {
-    spdlog::error("{}: the new rules are invalid, the running rules stay active:{}", why,
+    spdlog::error("{}: {}, the running rules stay active:{}", why, failure,
                   Lines(findings().errors));
   }
 }

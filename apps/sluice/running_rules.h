@@ -52,7 +52,8 @@ class RunningRules {
                                                                       std::string_view why);
 
   // Logs what became of a change; `why` there was one.
-  void Report(std::string_view why, Outcome outcome);
+  void Report(std::string_view why, Outcome outcome,
+              std::string_view failure = "the new rules are invalid");
 
   // What would run with these for etcd's and the API's.
   [[nodiscard]] Texts Beside(Texts etcd, const Documents& documents) const;
