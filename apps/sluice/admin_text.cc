@@ -5,20 +5,22 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/display_text.h"
+
 namespace sluice::app {
 
 namespace {
 
 namespace json = boost::json;
 
-// An answer of ours; what is missing reads as "", 0 or false.
+// An answer of ours; what is missing reads as "", 0 or false. A text is for reading, on one line.
 class Answer {
  public:
   explicit Answer(const json::value& value) : value_(value) {}
 
   [[nodiscard]] std::string Text(const char* member) const {
     const json::value* const found = Find(member);
-    return found != nullptr && found->is_string() ? std::string(found->as_string()) : "";
+    return found != nullptr && found->is_string() ? base::DisplayText(found->as_string()) : "";
   }
   [[nodiscard]] std::int64_t Number(const char* member) const {
     const json::value* const found = Find(member);
@@ -116,9 +118,9 @@ std::string TellBans(const std::string& answer) {
       if (const json::value* const attributes = ban.Find("attributes");
           attributes != nullptr && attributes->is_object()) {
         for (const auto& attribute : attributes->as_object()) {
-          key += fmt::format(
-              "{}{}={}", key.empty() ? "" : " ", std::string(attribute.key()),
-              attribute.value().is_string() ? std::string(attribute.value().as_string()) : "");
+          const json::value& value = attribute.value();
+          key += fmt::format("{}{}={}", key.empty() ? "" : " ", base::DisplayText(attribute.key()),
+                             value.is_string() ? base::DisplayText(value.as_string()) : "");
         }
       }
       text += fmt::format("{:<24} {}  for another {} s\n", ban.Text("rule"), key,

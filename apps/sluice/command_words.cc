@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/display_text.h"
 #include "command.h"
 #include "option_facts.h"
 #include "rules/spelling.h"
@@ -22,7 +23,7 @@ std::string UnknownCommand(const CLI::App& app, std::string_view word) {
     names.push_back(command->get_name());
   }
   const std::string guess = rules::DidYouMean(word, Views(names));
-  return FullName(app) + " has no command " + std::string(word) + guess +
+  return FullName(app) + " has no command " + base::DisplayText(word) + guess +
          (guess.empty() ? "\n  the commands are " + rules::OneOf(Views(names)) : "") + "\n  " +
          FullName(app) + " --help describes them";
 }
@@ -32,7 +33,7 @@ std::string UnknownOption(const CLI::App& app, std::string_view word) {
   for (const OptionFacts& facts : FactsOf(app)) {
     names.insert(names.end(), facts.names.begin(), facts.names.end());
   }
-  return FullName(app) + " has no option " + std::string(word) +
+  return FullName(app) + " has no option " + base::DisplayText(word) +
          rules::DidYouMean(word, Views(names)) + "\n  " + FullName(app) +
          " --help lists the options";
 }

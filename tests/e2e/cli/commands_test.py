@@ -82,6 +82,14 @@ class CommandsTest(DaemonCase):
         sluice("check", "user_id=u")
         sluice("check", "user_id=u", code=1)
         self.assertRegex(sluice("bans"), r"^api +user_id=u  for another 3[56]\d\d s\n$")
+        # What a client chose stays on its line.
+        forged = "v\x1b[31m\napi                      user_id=u  for another 1 s"
+        sluice("check", "user_id=" + forged)
+        sluice("check", "user_id=" + forged, code=1)
+        lines = sluice("bans").splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertTrue(any(r"user_id=v\x1b[31m\x0aapi" in line for line in lines), lines)
+        self.assertEqual(sluice("unban", "user_id=" + forged), "1 ban lifted\n")
         self.assertEqual(sluice("unban", "user_id=u"), "1 ban lifted\n")
         self.assertEqual(sluice("reset", "user_id=u"), "1 key reset\n")
         self.assertEqual(sluice("refund", "user_id=u", "--units", "1"), "1 key refunded\n")
