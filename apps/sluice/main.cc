@@ -1,10 +1,13 @@
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <span>
+#include <sstream>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
 #include "command_words.h"
@@ -64,7 +67,10 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitError;
+    std::ostringstream wrong;
+    const int code = app.exit(error, std::cout, wrong);
+    std::fputs(base::DisplayText(wrong.str(), base::LineFeeds::kKept).c_str(), stderr);
+    return code == 0 ? kExitOk : kExitError;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sluice: %s\n", error.what());
     return kExitError;

@@ -46,6 +46,12 @@ class CommandsTest(DaemonCase):
                             (("xyzzy",), "the commands are init, serve")):
             self.assertIn(said, self.run_sluice(*words, code=2), words)
 
+    def test_a_word_is_printed_without_its_control_characters(self):
+        odd = "x\x1b[31m"
+        for words in ((odd,), ("check", "--" + odd), ("mode", "login", odd),
+                      ("replay", "--format", odd, "log")):
+            self.assertNotIn("\x1b", self.run_sluice(*words, code=2), words)
+
     def test_values_are_no_options(self):
         said = self.run_sluice("check", "--server", "--odd", "user_id=u", code=2)
         self.assertNotIn("no option --odd", said)
