@@ -4,6 +4,7 @@
 #include <string>
 
 #include "frontend/http/status_handler.h"
+#include "wire/ascii.h"
 #include "wire/path_normalizer.h"
 
 namespace sluice::frontend::http {
@@ -173,7 +174,11 @@ std::string_view AddHeaders(const std::vector<std::pair<std::string, std::string
 std::string_view AddAttributes(const AskedRequest& asked, const ClientAddress& client,
                                const wire::Http1Request& request, const ProxySettings& settings,
                                OneOfEach& fields, wire::FormQuery& query) {
-  if (!query.AddValue("method", asked.method)) {
+  // Many frameworks route `post` like POST, and proxies pass it on as it came. (A method that is
+  // longer than the string's own room would allocate: none of those in use is.)
+  std::string method(asked.method);
+  std::ranges::transform(method, method.begin(), wire::ToUpper);
+  if (!query.AddValue("method", method)) {
     return "the method is not UTF-8, is too long, or is set by the query as well";
   }
   if (!asked.uri.empty()) {

@@ -155,6 +155,20 @@ TEST_F(ProxyCheckTest, WhatNginxSaysOfARequestIsJudged) {
                   "all ip=198.51.100.9 method=POST endpoint=/login host=example.org cost=1"));
 }
 
+TEST_F(ProxyCheckTest, AMethodInOtherCaseIsTheSame) {
+  for (const char* method : {"POST", "post", "PoSt"}) {
+    const auto judged = testing::ElementsAre(HasSubstr("method=POST endpoint=/x "));
+    Answer("GET /v1/check/http",
+           "X-Original-URI: /x\r\nX-Original-Method: " + std::string(method) + "\r\n");
+    EXPECT_THAT(store_.asked, judged) << method;
+    Answer("GET /v1/check/http",
+           "X-Forwarded-Uri: /x\r\nX-Forwarded-Method: " + std::string(method) + "\r\n");
+    EXPECT_THAT(store_.asked, judged) << method;
+    Answer(std::string(method) + " /v1/check/http/x");
+    EXPECT_THAT(store_.asked, judged) << method;
+  }
+}
+
 TEST_F(ProxyCheckTest, WhatCaddyAndTraefikSayIsJudged) {
   Answer("GET /v1/check/http",
          "X-Forwarded-Uri: /a/b?c=d\r\nX-Forwarded-Method: PUT\r\nX-Api-Key: k1\r\n"
