@@ -199,12 +199,12 @@ TEST_F(RedisServerTest, AStalledServerIsAnsweredForLeftAloneAndItsLateChargesCom
   const auto begin = std::chrono::steady_clock::now();
   for (OwnedCheckCall& call : calls) {
     call.Add({.key = key.view(), .quota = quota, .cost = {}});
-    call.deadline = begin + milliseconds(10);
+    call.deadline = begin + std::chrono::seconds(1);
     batch.push_back(&call);
   }
   redis_->store().CheckMany(batch);
   redis_->RunUntil([&] { return calls.back().answers_got == 1; });
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(10));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   for (const OwnedCheckCall& call : calls) {
     EXPECT_EQ(call.error, StoreError::kUnavailable);
   }

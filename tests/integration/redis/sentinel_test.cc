@@ -115,7 +115,9 @@ TEST_F(SentinelTest, ThePrimaryIsFoundAndFollowedWhenItDies) {
     ++unanswered;
   }
   EXPECT_GT(unanswered, 0);
-  EXPECT_EQ(decision.remaining, 89) << redis_->events();
+  // What was not answered in time may have been charged all the same.
+  EXPECT_LE(decision.remaining, 89) << redis_->events();
+  EXPECT_GE(decision.remaining, 89 - unanswered) << redis_->events();
   WaitUntil([&] { return HasRole(second_, "master"); }, "the second is the primary");
   EXPECT_NE(redis_->events().find("cannot use the Sentinel"), std::string::npos);
 }
