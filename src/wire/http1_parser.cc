@@ -12,6 +12,7 @@
 namespace sluice::wire {
 namespace {
 
+constexpr std::size_t kKeptBytes = 64 * 1024;  // Of a buffer that is empty.
 constexpr int kMaxEmptyLines = 4;
 
 // 0 where the request line ends as HTTP/1.x, else the status that refuses it.
@@ -58,6 +59,14 @@ bool ReadLength(std::string_view text, std::size_t& length) {
 
 Http1Parser::Http1Parser(const Http1Limits& limits) : limits_(limits) {
   request_.fields.reserve(16);
+}
+
+std::span<char> Http1Parser::Prepare(std::size_t size) {
+  if (phase() == Phase::kIdle) {
+    buffer_.ShrinkIfIdle(kKeptBytes);
+    chunks_.Start(limits_.body_bytes);
+  }
+  return buffer_.Prepare(size);
 }
 
 Http1Parser::Event Http1Parser::Fail(int status, std::string_view detail) {

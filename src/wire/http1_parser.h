@@ -50,8 +50,9 @@ class Http1Parser {
 
   explicit Http1Parser(const Http1Limits& limits = {});
 
-  // Room to read into: at least `size` bytes. Ends the life of request()'s views.
-  [[nodiscard]] std::span<char> Prepare(std::size_t size = 4096) { return buffer_.Prepare(size); }
+  // Room to read into: at least `size` bytes. Ends the life of request()'s views, and gives the
+  // memory of an unusually large request back.
+  [[nodiscard]] std::span<char> Prepare(std::size_t size = 4096);
   void Commit(std::size_t size) { buffer_.Commit(size); }
   void Append(std::string_view bytes) { buffer_.Append(bytes); }
 
@@ -72,9 +73,6 @@ class Http1Parser {
   // header is incomplete, or its body is.
   enum class Phase : std::uint8_t { kIdle, kHeader, kBody };
   [[nodiscard]] Phase phase() const;
-
-  // Gives the memory of an unusually large request back. For when the stream is idle.
-  void ShrinkIfIdle() { buffer_.ShrinkIfIdle(64 * 1024); }
 
  private:
   enum class State : std::uint8_t { kHeader, kLengthBody, kChunkedBody, kFailed };

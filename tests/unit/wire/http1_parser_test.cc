@@ -292,6 +292,22 @@ TEST(Http1ParserTest, ReadsTargetsOfEveryForm) {
   EXPECT_EQ(told("host:443"), " ");
 }
 
+TEST(Http1ParserTest, KeepsNoMemoryOfALargeRequest) {
+  constexpr std::size_t kLarge = 500'000;
+  for (const bool chunked : {false, true}) {
+    Http1Parser parser;
+    parser.Append(
+        chunked ? "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n7A120\r\n" +
+                      std::string(kLarge, 'b') + "\r\n0\r\n\r\n"
+                : "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n" +
+                      std::string(kLarge, 'b'));
+    ASSERT_EQ(parser.Next(), Event::kRequest);
+    ASSERT_EQ(parser.request().body.size(), kLarge);
+    ASSERT_EQ(parser.Next(), Event::kNeedMore);
+    EXPECT_LE(parser.Prepare(4096).size(), 64U * 1024U);
+  }
+}
+
 TEST(Http1ParserTest, TellsIdleFromAHeaderUnderWay) {
   Http1Parser parser;
   EXPECT_EQ(parser.phase(), Http1Parser::Phase::kIdle);
