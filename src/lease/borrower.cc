@@ -44,8 +44,7 @@ bool Borrower::IsLent(const store::CheckCall& call, const store::Check& check) {
 }
 
 store::CheckCall* Borrower::Split(store::CheckCall& call, NodeTime now) {
-  if (call.idempotency != nullptr || call.request_id != 0 ||
-      call.checks.size() > store::kMaxChecksPerCall) {
+  if (call.request_id != 0 || call.checks.size() > store::kMaxChecksPerCall) {
     return &call;
   }
   std::size_t local = 0;

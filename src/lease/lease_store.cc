@@ -159,10 +159,6 @@ void LeaseStore::Renew(store::HoldCall& call) {
   ground_.shared.Renew(call);
 }
 
-void LeaseStore::Undo(store::UndoCall& call) {
-  ground_.shared.Undo(call);
-}
-
 void LeaseStore::Ban(store::BanCall& call) {
   ground_.shared.Ban(call);
 }

@@ -103,7 +103,6 @@ class LeaseStore final : public store::KeyStore {
   void Release(store::HoldCall& call) override;
   void Renew(store::HoldCall& call) override;
   void Settle(store::SettleCall& call) override;
-  void Undo(store::UndoCall& call) override;
   void Ban(store::BanCall& call) override;
   void Unban(store::BanCall& call) override;
   void ListBans(store::BansCall& call) override;

@@ -86,7 +86,7 @@ bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
     return HasScript(check.quota) ||
            (IsNamedCounter(check.key, check.quota) && (alone || call.peek));
   };
-  if (call.checks.size() > store::kMaxChecksPerCall || call.idempotency != nullptr ||
+  if (call.checks.size() > store::kMaxChecksPerCall ||
       !std::ranges::all_of(call.checks, is_supported)) {
     call.error = store::StoreError::kUnsupported;
     return false;

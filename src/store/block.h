@@ -88,7 +88,7 @@ class Block {
   void Start(std::uint32_t slot, BlockKind kind) {
     next_.store(0, std::memory_order_relaxed);
     prev_ = 0;
-    expiry_ = 0;
+    unused_ = 0;
     set_owner(slot, kind);
   }
 
@@ -128,7 +128,7 @@ class Block {
   std::atomic<std::uint32_t> next_{0};
   std::uint32_t prev_ = 0;
   std::atomic<std::uint32_t> owner_{0};
-  std::uint32_t expiry_ = 0;  // For kinds without a slot. 0: as long as its slot.
+  std::uint32_t unused_ = 0;
   alignas(8) std::array<std::byte, kTextBytesPerBlock> payload_{};
 };
 static_assert(sizeof(Block) == 128);

@@ -54,7 +54,6 @@ enum class StoreError : std::uint8_t {
   kUnavailable,  // Not reached, or not in time. Nothing says whether it ran, unless:
   kDidNotRun,    // Provably not run: may be sent again.
   kNotFound,     // No such hold, reservation, receipt or ban.
-  kConflict,     // The idempotency record belongs to another body.
 };
 
 // Names one hold of one key until it expires. 0 is none. Unique within a store.
@@ -97,13 +96,6 @@ inline void Uncharge(const Check& check, CheckAnswer& answer) {
 // kAll: if one enforced check denies, nothing is charged. kEach: every check for itself.
 enum class Atomicity : std::uint8_t { kAll, kEach };
 
-// Remembered with the charge, atomically, so that a retry finds the first answer.
-struct IdempotencyRecord {
-  std::uint64_t key[2] = {0, 0};   // Hash of caller and idempotency key.
-  std::uint64_t body[2] = {0, 0};  // Hash of what was asked.
-  Duration keep{};
-};
-
 // What all verbs have in common.
 class StoreCall {
  public:
@@ -120,7 +112,7 @@ class StoreCall {
 
   // In.
   Deadline deadline = Deadline::max();  // A store that cannot answer by then says kUnavailable.
-  RequestId request_id = 0;             // Set where undo may be needed.
+  RequestId request_id = 0;             // Set by a store that may take back a part of its own.
   // Out.
   StoreError error = StoreError::kNone;  // Of the call as a whole.
   WallInstant now{};                     // The store's wall clock when it decided.
@@ -134,7 +126,6 @@ class CheckCall : public StoreCall {
   std::span<const Check> checks;
   Atomicity atomicity = Atomicity::kAll;
   bool peek = false;  // Judge and say what is left; change nothing.
-  const IdempotencyRecord* idempotency = nullptr;
   // Out. On a denied kAll verdict the checks that would have allowed show allowed,
   // uncharged, with the numbers of now.
   std::span<CheckAnswer> answers;
@@ -211,8 +202,6 @@ class SettleCall : public StoreCall {
   Units settled = 0;
 };
 
-class UndoCall : public StoreCall {};  // Takes back what request_id charged.
-
 // ban and unban, by rule and key parts alone: the quota does not matter.
 class BanCall : public StoreCall {
  public:
@@ -247,7 +236,6 @@ class KeyStore {
 
   // Fixed here and built when a caller needs them; until then they answer kUnsupported.
   virtual void Settle(SettleCall& call) { AnswerUnsupported(call); }
-  virtual void Undo(UndoCall& call) { AnswerUnsupported(call); }
   virtual void Ban(BanCall& call) { AnswerUnsupported(call); }
   // kNotFound: it was not banned.
   virtual void Unban(BanCall& call) { AnswerUnsupported(call); }

@@ -112,7 +112,7 @@ std::size_t Table::HashSome(std::span<CheckCall* const> batch, KeyRoom& keys) co
   for (; calls < batch.size(); ++calls) {
     CheckCall& call = *batch[calls];
     SLUICE_ASSERT(call.answers.size() == call.checks.size());
-    if (call.checks.size() > kMaxChecksPerCall || call.idempotency != nullptr) {
+    if (call.checks.size() > kMaxChecksPerCall) {
       call.error = StoreError::kUnsupported;
       continue;
     }

@@ -33,8 +33,8 @@ struct SnapshotReport {
 // file, the next process finds as this one left it, killed or not.
 //
 // Answers during the verb. Exact, and serialisable under any number of threads up to
-// kMaxThreads at a time (a call from one more is answered kDidNotRun). Calls with an
-// idempotency record are answered kUnsupported, and so are those with too many checks. That a
+// kMaxThreads at a time (a call from one more is answered kDidNotRun). Calls with
+// too many checks are answered kUnsupported. That a
 // charge was settled, and that a key is banned, are slots like any key's: they survive as keys do,
 // and where the table is full they may go as keys may.
 //

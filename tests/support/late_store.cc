@@ -18,7 +18,6 @@ void CopyQuestion(const store::CheckCall& from, store::CheckCall& to) {
   to.checks = from.checks;
   to.atomicity = from.atomicity;
   to.peek = from.peek;
-  to.idempotency = from.idempotency;
 }
 
 void CopyQuestion(const store::RefundCall& from, store::RefundCall& to) {
@@ -48,8 +47,6 @@ void CopyQuestion(const store::SettleCall& from, store::SettleCall& to) {
   to.units = from.units;
   to.open_for = from.open_for;
 }
-
-void CopyQuestion(const store::UndoCall& /*from*/, store::UndoCall& /*to*/) {}
 
 void CopyQuestion(const store::BanCall& from, store::BanCall& to) {
   to.key = from.key;
@@ -137,9 +134,6 @@ void LateStore::Settle(store::SettleCall& call) {
                       .error = asked.error,
                       .now = asked.now,
                       .settled = asked.settled});
-}
-void LateStore::Undo(store::UndoCall& call) {
-  Later(call, &store::KeyStore::Undo);
 }
 void LateStore::Ban(store::BanCall& call) {
   Later(call, &store::KeyStore::Ban);

@@ -128,12 +128,4 @@ int KeyStoreConformance::Drain(const OwnedKey& key, const Quota& quota, int most
   return passed;
 }
 
-TEST_P(KeyStoreConformance, VerbsNotBuiltSaySo) {
-  support::Answered<store::UndoCall> undo;
-  fixture_->store().Undo(undo);
-  fixture_->Pump();
-  EXPECT_EQ(undo.error, StoreError::kUnsupported);
-  EXPECT_EQ(undo.answers_got, 1);
-}
-
 }  // namespace sluice::conformance
