@@ -31,15 +31,17 @@ bool TakeStructuredData(LineHeader& header) {
       if (header.done()) {
         return false;
       }
-      if (quoted && header.Take('\\')) {
-        header.Take(header.rest().substr(0, 1));
-      } else if (header.Take('"')) {
-        quoted = !quoted;
-      } else if (!quoted && header.Take(']')) {
+      if (!quoted && header.Take(']')) {
         break;
-      } else {
-        header.Take(header.rest().substr(0, 1));
       }
+      if (header.Take('"')) {
+        quoted = !quoted;
+        continue;
+      }
+      if (quoted) {
+        header.Take('\\');  // What follows it stands for itself.
+      }
+      header.Take(header.rest().substr(0, 1));
     }
   }
   return any;

@@ -233,7 +233,7 @@ const YamlNode* YamlParser::ReadBlockText(int indent, const YamlProperties& prop
     fault_ = std::move(fault);
     return nullptr;
   }
-  const Inline read = AddText(std::move(text), /*quoted=*/true, begin);
+  const Inline read = AddText(*std::move(text), /*quoted=*/true, begin);
   return read.node == nullptr ? nullptr : Apply(read, properties);
 }
 

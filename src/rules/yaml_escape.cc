@@ -49,23 +49,23 @@ std::optional<std::uint32_t> ReadHex(YamlCursor& at, int count) {
 
 // \xHH, \uHHHH or \UHHHHHHHH, after the letter. Two \u may make one character, as in JSON.
 bool ReadCodePoint(YamlCursor& at, int digits, std::string& text) {
-  auto point = ReadHex(at, digits);
-  const auto is_between = [&](std::uint32_t low, std::uint32_t high) {
-    return point && *point >= low && *point <= high;
-  };
-  if (digits == 4 && is_between(0xd800, 0xdbff) && at.AtText("\\u")) {
-    const std::uint32_t first = *point;
-    at.Advance(2);
-    point = ReadHex(at, 4);
-    if (!is_between(0xdc00, 0xdfff)) {
-      return false;
-    }
-    point = 0x10000U + ((first - 0xd800U) << 10U) + (*point - 0xdc00U);
-  }
-  if (!point || is_between(0xd800, 0xdfff) || *point > 0x10ffff) {
+  const auto first = ReadHex(at, digits);
+  if (!first) {
     return false;
   }
-  AppendUtf8(*point, text);
+  std::uint32_t point = *first;
+  if (digits == 4 && point >= 0xd800 && point <= 0xdbff && at.AtText("\\u")) {
+    at.Advance(2);
+    const auto second = ReadHex(at, 4);
+    if (!second || *second < 0xdc00 || *second > 0xdfff) {
+      return false;
+    }
+    point = 0x10000U + ((point - 0xd800U) << 10U) + (*second - 0xdc00U);
+  }
+  if ((point >= 0xd800 && point <= 0xdfff) || point > 0x10ffff) {
+    return false;
+  }
+  AppendUtf8(point, text);
   return true;
 }
 

@@ -24,7 +24,7 @@ YamlParser::Inline YamlParser::ReadInline(const YamlContext& context) {
         fault_ = std::move(fault);
         return {};
       }
-      return AddText(std::move(text), /*quoted=*/true, begin);
+      return AddText(*std::move(text), /*quoted=*/true, begin);
     default:
       break;
   }

@@ -181,14 +181,13 @@ YamlNode* YamlParser::Add(YamlNode::Kind kind, const YamlCursor& begin) {
   return &node;
 }
 
-YamlParser::Inline YamlParser::AddText(std::optional<std::string> text, bool quoted,
-                                       const YamlCursor& begin) {
+YamlParser::Inline YamlParser::AddText(std::string text, bool quoted, const YamlCursor& begin) {
   const std::size_t before = count_;
   YamlNode* const node = Add(YamlNode::Kind::kText, begin);
   if (node == nullptr) {
     return {};
   }
-  node->text = *std::move(text);
+  node->text = std::move(text);
   node->quoted = quoted;
   return {.node = node, .fresh = node, .count_before = before};
 }

@@ -102,10 +102,10 @@ class YamlParser {
   [[nodiscard]] bool HasNoContent(const Block& block) const;
 
   YamlNode* Add(YamlNode::Kind kind, const YamlCursor& begin);
-  Inline AddText(std::optional<std::string> text, bool quoted, const YamlCursor& begin);
+  Inline AddText(std::string text, bool quoted, const YamlCursor& begin);
   const YamlNode* AddEmpty(const YamlCursor& begin, const YamlProperties& properties);
   // Makes `properties` those of the node.
-  const YamlNode* Apply(const Inline& node, const YamlProperties& properties);
+  const YamlNode* Apply(const Inline& read, const YamlProperties& properties);
   bool Merge(const YamlProperties& from, YamlProperties& into);
   bool Open();
   bool Count(std::size_t nodes);
