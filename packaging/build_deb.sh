@@ -10,12 +10,7 @@ cd "$(dirname "$0")/.."
 place=build/deb
 mkdir -p "$place/source"
 
-project=$(sed -n 's/^project(sluice VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-version=$(dpkg-parsechangelog -S Version)
-if [[ $project != "$version" ]]; then
-  echo "deb: CMakeLists.txt says version $project, debian/changelog $version: make them the same" >&2
-  exit 1
-fi
+problems=$(tools/check_versions.py) || { echo "deb: $problems" >&2; exit 1; }
 
 # What git knows of or would add; what is gone there goes here.
 git ls-files --cached --others --exclude-standard -z |
