@@ -55,6 +55,7 @@ done
 find "$root/usr/share/doc" -type f -not -name 'copyright' -not -name 'NOTICE*' -delete
 rm -rf "$root"/usr/share/{man,locale,lintian,bash-completion,fish,zsh} "$root"/{usr/lib,lib}/{systemd,sysusers.d,tmpfiles.d}
 find "$root" -type f -path '*/ca-certificates/mozilla/*.crt' -print0 | sort -z | xargs -0 cat >"$root/etc/ssl/certs/ca-certificates.crt"
+rm -rf "$root"/usr/share/ca-certificates "$root"/usr/sbin/update-ca-certificates
 find "$root" -type d -empty -path '*/usr/share/*' -delete
 install -m 644 packaging/image/sluice.yaml "$root/etc/sluice/sluice.yaml"
 printf 'root:x:0:0:root:/:/nologin\nsluice:x:65532:65532:Sluice:/var/lib/sluice:/nologin\n' >"$root/etc/passwd"
@@ -70,9 +71,9 @@ tar -C "$root" --sort=name --numeric-owner --owner=0 --group=0 --mtime="@$epoch"
 image=$place/oci:$version
 umoci init --layout "$place/oci"
 umoci new --image "$image"
-umoci raw add-layer --image "$image" "$place/layer.tar"
 created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
-umoci config --image "$image" --architecture "$arch" --os linux --created "$created" \
+umoci raw add-layer --image "$image" --history.created "$created" "$place/layer.tar"
+umoci config --image "$image" --history.created "$created" --architecture "$arch" --os linux --created "$created" \
   --config.user 65532:65532 --config.workingdir / --config.stopsignal SIGTERM \
   --config.entrypoint /usr/bin/sluice --config.cmd serve --config.cmd --config \
   --config.cmd /etc/sluice/sluice.yaml --config.env PATH=/usr/bin \

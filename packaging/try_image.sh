@@ -21,6 +21,8 @@ finish() {
 trap finish EXIT
 
 umoci unpack --image "build/image/oci:$tag" "$place/bundle"
+programs=$(find "$place/bundle/rootfs" -path '*bin/*' -type f -printf '%P ')
+[[ $programs == "usr/bin/sluice " ]] || { echo "try_image: there is more than the daemon in it: $programs"; exit 1; }
 install -d "$place/rules.d"
 cp packaging/etc/rules.d/example.yaml "$place/rules.d/"
 install -d -o 65532 -g 65532 -m 700 "$place/state"
@@ -64,8 +66,13 @@ done
 echo "four checks of the example rule: $answers"
 [[ $answers == "yes yes yes no " ]] || { echo "$answer"; cat "$place/log"; exit 1; }
 sed -i 's/limit: 3/limit: 4/' "$place/rules.d/example.yaml"
-for _ in $(seq 100); do inside check user_id=u endpoint=/example >/dev/null && break; sleep 0.1; done
-inside status user_id=u endpoint=/example | tail -n 1 || true
+reloaded=
+for _ in $(seq 100); do
+  if inside check user_id=u endpoint=/example >/dev/null; then reloaded=yes && break; fi
+  sleep 0.1
+done
+[[ -n $reloaded ]] || { cat "$place/log"; echo "try_image: the changed rule did not take effect"; exit 1; }
+echo "a changed rule: in force without a restart"
 echo "in /dev/shm: $(du -m "/proc/$(runc state $name | sed -n 's/.*"pid": \([0-9]*\).*/\1/p')/root/dev/shm/sluice.table")"
 runc kill $name TERM
 wait $container && status=0 || status=$?
