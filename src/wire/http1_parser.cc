@@ -274,10 +274,7 @@ void Http1Parser::KeepHeader(std::string_view block) {
   move(request_.target);
   move(request_.path);
   move(request_.query);
-  for (HttpField& field : request_.fields) {
-    move(field.name);
-    move(field.value);
-  }
+  request_.fields.MoveTexts(move);
 }
 
 }  // namespace sluice::wire

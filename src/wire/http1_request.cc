@@ -17,7 +17,7 @@ constexpr std::array<bool, 256> TargetBytes() {
 }
 constexpr std::array<bool, 256> kTargetBytes = TargetBytes();
 
-const HttpField* Find(const std::vector<HttpField>& fields, std::string_view name) {
+const HttpField* Find(const HttpFields& fields, std::string_view name) {
   for (const HttpField& field : fields) {
     if (EqualsIgnoreCase(field.name, name)) {
       return &field;

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
+
+#include "wire/http_fields.h"
 
 namespace sluice::wire {
 
@@ -18,12 +19,6 @@ enum class HttpMethod : std::uint8_t {
   kOther,  // See Http1Request::method_text.
 };
 
-// One header field; the value without the white space around it.
-struct HttpField {
-  std::string_view name;
-  std::string_view value;
-};
-
 // One request as it came, be it over HTTP/1 or 2. All text is a view of the memory of the parser
 // or session that gave it: good until its next call.
 struct Http1Request {
@@ -31,11 +26,11 @@ struct Http1Request {
   std::string_view method_text;
   std::string_view target;  // As sent.
   std::string_view path;  // Still percent-encoded, begins with '/'; "" where the target is no path.
-  std::string_view query;         // What follows '?', still percent-encoded.
-  int minor_version = 1;          // HTTP/1.x.
-  bool keep_alive = true;         // The client would send another request on this connection.
-  std::vector<HttpField> fields;  // In order; trailers are dropped.
-  std::string_view body;          // Whole, chunks put together.
+  std::string_view query;  // What follows '?', still percent-encoded.
+  int minor_version = 1;   // HTTP/1.x.
+  bool keep_alive = true;  // The client would send another request on this connection.
+  HttpFields fields;       // In order; trailers are dropped.
+  std::string_view body;   // Whole, chunks put together.
 
   // The value of the first field of this name (any case), or "".
   [[nodiscard]] std::string_view Field(std::string_view name) const;

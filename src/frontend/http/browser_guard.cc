@@ -59,6 +59,10 @@ bool NamesListener(std::string_view host, const HostNames& listener) {
 }
 
 bool IsFromForeignPage(const wire::Http1Request& request) {
+  if (!request.fields.Has(wire::RareField::kOrigin) &&
+      !request.fields.Has(wire::RareField::kSecFetchSite)) [[likely]] {
+    return false;
+  }
   const std::string_view host = request.Field("Host");
   for (const wire::HttpField& field : request.fields) {
     if (wire::EqualsIgnoreCase(field.name, "Origin")) {

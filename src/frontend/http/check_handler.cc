@@ -7,7 +7,7 @@ namespace sluice::frontend::http {
 
 void HandleCheck(const wire::Http1Request& request, AnswerMemory* memory,
                  service::LimiterService& service, Exchange& exchange) {
-  if (request.HasField("Content-Encoding")) {
+  if (request.fields.Has(wire::RareField::kContentEncoding)) {
     exchange.AnswerProblem({.status = 415,
                             .title = {},
                             .detail = "send the body without Content-Encoding",

@@ -145,10 +145,6 @@ std::string CallerOf(const wire::Http1Request& request, std::string_view attribu
 
 }  // namespace
 
-bool IsKeyed(const wire::Http1Request& request) {
-  return request.HasField(kName) || request.HasField(kOldName);
-}
-
 void SendKeyedCheck(const wire::Http1Request& request, AnswerMemory& memory,
                     service::LimiterService& service, bool wait, Exchange& exchange) {
   const bool both = request.HasField(kName) && request.HasField(kOldName);

@@ -15,7 +15,9 @@
 namespace sluice::frontend::http {
 
 // Whether the request has such a key.
-[[nodiscard]] bool IsKeyed(const wire::Http1Request& request);
+[[nodiscard]] inline bool IsKeyed(const wire::Http1Request& request) {
+  return request.fields.Has(wire::RareField::kIdempotencyKey);
+}
 
 // Answers the exchange, or sets it up to ask or to wait; its check has been read. `wait` is
 // AskCheck()'s.

@@ -93,25 +93,25 @@ bool Router::Admits(const wire::Http1Request& request, Exchange& exchange) {
   return false;
 }
 
-bool Router::KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange) const {
+bool Router::IsOpenToPages(const wire::Http1Request& request) const {
   using enum wire::HttpMethod;
   const bool writes = request.method == kPost || request.method == kPut ||
                       request.method == kPatch || request.method == kDelete;
   // A proxy's question has the fields of its client.
   const bool is_proxys = request.path.starts_with("/v1/check/http");
-  const Role role = backend_.settings.role;
-  if (role == Role::kCheck && (!writes || is_proxys)) {
-    return true;
-  }
+  return backend_.settings.role == Role::kCheck && (!writes || is_proxys);
+}
+
+bool Router::KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange) const {
   const auto forbid = [&exchange](std::string_view detail) {
     exchange.AnswerProblem({.status = 403, .title = {}, .detail = detail, .code = {}});
     return false;
   };
-  if (IsFromForeignPage(request)) {
+  if (IsFromForeignPage(request) && !IsOpenToPages(request)) {
     return forbid("the request comes from a web page of another site");
   }
   // A page cannot show the token, and who can needs no further proof.
-  if (role == Role::kAdmin && !token_.asks() &&
+  if (backend_.settings.role == Role::kAdmin && !token_.asks() &&
       (request.HasSeveral("Host") ||
        !NamesListener(request.Field("Host"), backend_.settings.host_names))) {
     return forbid(

@@ -40,6 +40,8 @@ class Router {
   // Answers 401 unless the request shows the token, where one is asked for.
   [[nodiscard]] bool Admits(const wire::Http1Request& request, Exchange& exchange);
 
+  // Whether a web page of any site may send it: what changes nothing, and a proxy's question.
+  [[nodiscard]] bool IsOpenToPages(const wire::Http1Request& request) const;
   // Answers 403 to what a web page of another site may have sent.
   [[nodiscard]] bool KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange) const;
 

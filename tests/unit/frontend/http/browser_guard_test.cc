@@ -5,9 +5,11 @@
 namespace sluice::frontend::http {
 namespace {
 
-wire::Http1Request With(std::vector<wire::HttpField> fields) {
+wire::Http1Request With(const std::vector<wire::HttpField>& fields) {
   wire::Http1Request request;
-  request.fields = std::move(fields);
+  for (const wire::HttpField& field : fields) {
+    request.fields.push_back(field);
+  }
   return request;
 }
 

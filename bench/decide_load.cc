@@ -1,0 +1,98 @@
+// Decides COUNT requests of 64 users by the rules of a file, in this process, under a clock that goes
+// on by a fixed step for each. So the same arguments always give the same work: instructions.py
+// counts the instructions of two numbers of requests, and their difference is the cost of one.
+//
+//   build/bench/bin/decide_load RULES.yaml COUNT
+//
+// Holds are given back at once.
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rules/rule_set.h"
+#include "service/limiter_service.h"
+#include "store/table.h"
+#include "support/manual_clock.h"
+
+namespace {
+
+using namespace sluice;  // NOLINT: a program of its own.
+
+constexpr std::uint64_t kUsers = 64;
+constexpr auto kStep = std::chrono::milliseconds(3);
+
+struct Release final : store::HoldCall {
+  void OnAnswered() noexcept override {}
+};
+
+class Call final : public service::DecideCall {
+ public:
+  explicit Call(store::KeyStore& store) : store_(&store) {}
+
+  void OnVerdict() noexcept override {
+    allowed += verdict.allowed ? 1 : 0;
+    for (const service::RuleDecision& made : verdict.decisions) {
+      if (made.hold != 0) {
+        release_.key = {.rule = made.rule->id, .formerly = {}, .parts = made.parts};
+        release_.quota = made.quota;
+        release_.hold = made.hold;
+        store_->Release(release_);
+      }
+    }
+  }
+
+  std::uint64_t allowed = 0;
+
+ private:
+  store::KeyStore* store_;
+  Release release_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: decide_load RULES.yaml COUNT\n");
+    return 2;
+  }
+  std::ifstream file(argv[1]);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::uint64_t count = std::strtoull(argv[2], nullptr, 10);
+
+  support::ManualClock clock;
+  store::TableOptions options;
+  options.keys = 1000;
+  const auto table = std::move(*store::Table::Create(options, clock));
+  service::ServiceMetrics metrics;
+  service::LimiterService service(*table, metrics);
+  rules::Findings findings;
+  const rules::SourceText source{.name = argv[1], .text = text};
+  auto rules = rules::RuleSet::Build({&source, 1}, nullptr, findings);
+  if (rules == nullptr) {
+    std::fprintf(stderr, "%s\n", findings.errors.front().Text().c_str());
+    return 1;
+  }
+  service.SetRules(std::move(rules));
+
+  std::vector<std::string> users;
+  for (std::uint64_t i = 0; i < kUsers; ++i) {
+    users.push_back("user_" + std::to_string(i));
+  }
+  Call call(*table);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Attribute attributes[] = {{"user_id", users[i % kUsers]}, {"endpoint", "/v1/charges"}};
+    call.attributes = attributes;
+    service.Decide(call);
+    clock.Advance(kStep);
+  }
+  std::printf("%llu allowed\n", static_cast<unsigned long long>(call.allowed));
+  return 0;
+}
