@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """How far each algorithm is from the truth on real traffic: the tables of docs/accuracy.md.
 
-  bench/accuracy.py SLUICE LOG[,KEY[,COLUMN...]]...      e.g. access.log.gz,ip  calls.csv,
+  bench/accuracy.py SLUICE LOG[,KEY[,TITLE]]...      e.g. access.log.gz  calls.csv,,calls
 
-KEY is the attribute that tells clients apart (ip by default; empty: all are one). For each log
+KEY is the attribute that tells clients apart (ip by default; empty: all are one), TITLE what the
+tables call the log. For each log
 and window, limits are taken from the log itself: what 1 key in 100 exceeds, and a half and a
 quarter of it; of a log with one key, 90, 75 and 50 % of its peak. Every rule is in shadow mode,
 so that none changes what another sees. Everything is counted by `sluice replay --compare --json`.
@@ -30,6 +31,8 @@ def run(*words):
 
 def limits_of(sluice, log, key, window):
     found = run(sluice, "suggest", "--json", "--key", key or ",", "--window", window, log)["suggestions"][0]
+    if found["keys"] == 0:
+        sys.exit(f"{log}: no request has the attribute {key}")
     if found["keys"] == 1:
         limits = [found["highest_peak"] * part // 100 for part in (90, 75, 50)]
     else:
@@ -71,6 +74,24 @@ def percent(value):
     return "0" if value == 0 else f"{value:.2f}" if value >= 0.01 else "< 0.01"
 
 
+def beside_two_counters(cases):
+    """Wrong decisions by number of segments, divided by those of the two-counter window."""
+    def wrong(rows, segments):
+        errors = rows[f"sliding_window, {segments} segments"]["as_counter"]
+        return errors["wrongly_allowed"] + errors["wrongly_denied"]
+    lines = []
+    for name in dict.fromkeys(name for name, *_ in cases):
+        base, *others = (sum(wrong(rows, n) for log, _, _, rows in cases if log == name) for n in SEGMENTS)
+        lines.append([name, f"{base:,}"] + [f"{count / base:.3f}" if base else "" for count in others])
+    ratios = [[wrong(rows, n) / wrong(rows, 1) for n in SEGMENTS[1:]] for *_, rows in cases if wrong(rows, 1)]
+    by_segments = [sorted(column) for column in zip(*ratios)]
+    lines.append(["**limits at a tenth or less**", f"{len(ratios)} limits"]
+                 + [str(sum(ratio <= 0.1 for ratio in column)) for column in by_segments])
+    lines.append(["**median of all limits**", ""] + [f"{column[len(column) // 2]:.3f}" for column in by_segments])
+    lines.append(["**worst limit**", ""] + [f"{column[-1]:.2f}" for column in by_segments])
+    return lines
+
+
 def table(head, lines):
     print("| " + " | ".join(head) + " |")
     print("|" + " --- |" * len(head))
@@ -83,13 +104,16 @@ def main():
     sluice = sys.argv[1]
     cases = []  # (log, keys, window, limit, rows)
     for word in sys.argv[2:]:
-        log, _, key = word.partition(",")
-        key = key if "," in word else "ip"
-        name = pathlib.Path(log).name.removesuffix(".gz")
+        log, *rest = word.split(",", 2)
+        key = rest[0] if rest else "ip"
+        name = rest[1] if len(rest) > 1 else pathlib.Path(log).name.removesuffix(".gz")
         for window in WINDOWS:
             limits, keys = limits_of(sluice, log, key, window)
             for limit, rows in compare(sluice, log, key, window, limits).items():
                 cases.append((name, window, limit, rows))
+    print("### Segments, beside the two-counter window\n")
+    table(["log", "wrong decisions of the two-counter window"] + [str(n) for n in SEGMENTS[1:]],
+          beside_two_counters(cases))
     for truth, title in (("as_counter", "All requests counted"),
                          ("against_own_admissions", "Own admissions"),
                          ("against_everything", "Against an exact count of everything")):
