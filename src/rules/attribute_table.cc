@@ -75,10 +75,8 @@ const std::optional<IpAddress>& BoundAttribute::address() const {
   return address_;
 }
 
-std::string_view BoundAttribute::text() const {
-  if (kind_->form == ValueForm::kText) {
-    return value_;
-  }
+// Of an address or a host.
+std::string_view BoundAttribute::CanonicalText() const {
   if (kind_->form == ValueForm::kHost) {
     if (!host_known_) {
       host_ = CanonicalHost(value_, host_room_);

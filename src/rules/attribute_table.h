@@ -93,13 +93,16 @@ class BoundAttribute {
   [[nodiscard]] const std::optional<IpAddress>& address() const;
   // What text conditions see: for type ip the canonical address ("2001:db8::1", without port), for
   // type host the canonical name, else the value. The view lasts until the next Bind().
-  [[nodiscard]] std::string_view text() const;
+  [[nodiscard]] std::string_view text() const {
+    return kind_->form == ValueForm::kText ? value_ : CanonicalText();
+  }
   // What a key holds: for type ip the canonical block, for type host the canonical name, else the
   // value; of a secret the hash of that. Requires address() for type ip. The view lasts until the
   // next Bind().
   [[nodiscard]] std::string_view key_text() const;
 
  private:
+  [[nodiscard]] std::string_view CanonicalText() const;
   [[nodiscard]] std::string_view plain_key_text() const;
 
   std::string_view value_;

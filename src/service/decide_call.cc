@@ -133,7 +133,9 @@ void DecideCall::MakeVerdict() {
   if (!checks_.empty() && asked_.error == store::StoreError::kNone) {
     verdict.now = asked_.now;
   }
-  FallBack();
+  if (!IsAllAnswered()) [[unlikely]] {
+    FallBack();
+  }
   std::size_t next = 0;  // Of answers_, which leave out the rules without a key.
   for (const rules::AppliedRule& applied : matches_.applied()) {
     if (applied.key_missing) {
@@ -210,12 +212,6 @@ RuleDecision DecideCall::Answered(const rules::AppliedRule& applied, std::size_t
 }
 
 void DecideCall::FallBack() {
-  if (asked_.error == store::StoreError::kNone &&
-      std::ranges::all_of(answers_, [](const store::CheckAnswer& answer) {
-        return answer.error == store::StoreError::kNone;
-      })) [[likely]] {
-    return;
-  }
   bool charge = !asked_.peek;
   std::size_t next = 0;
   for (const rules::AppliedRule& applied : matches_.applied()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -74,8 +75,14 @@ class DecideCall {
     return asked_.error == store::StoreError::kNone &&
            answers_[i].error == store::StoreError::kNone;
   }
-  // Decides all checks that the store did not answer. Where one of them denies, what the store
-  // charged for the others is taken back.
+  [[nodiscard]] bool IsAllAnswered() const {
+    return asked_.error == store::StoreError::kNone &&
+           std::ranges::all_of(answers_, [](const store::CheckAnswer& answer) {
+             return answer.error == store::StoreError::kNone;
+           });
+  }
+  // Decides all checks that the store did not answer, of which there is one at least. Where one of
+  // them denies, what the store charged for the others is taken back.
   void FallBack();
   void CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept;
 

@@ -1,7 +1,7 @@
 #include "frontend/grpc/exchange.h"
 
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <optional>
 
 #include "sluice/reason.h"
@@ -116,7 +116,7 @@ void CheckExchange::OnVerdict() noexcept {
     for (const service::RuleDecision& decision : verdict.decisions) {
       response.decisions.push_back(DecisionOf(decision));
     }
-    std::deque<std::string> ids;  // That `response` views.
+    std::list<std::string> ids;  // That `response` views. Most calls have none.
     std::string receipt;
     std::string reservation;
     if (keys_ != nullptr) {

@@ -30,10 +30,18 @@ class OneOfEach {
   explicit OneOfEach(const wire::Http1Request& request) : request_(request) {}
 
   std::string_view Get(std::string_view name) {
-    if (request_.HasSeveral(name)) {
-      twice_ = Or(twice_, name);
+    const wire::HttpField* first = nullptr;
+    for (const wire::HttpField& field : request_.fields) {
+      if (!wire::EqualsIgnoreCase(field.name, name)) {
+        continue;
+      }
+      if (first != nullptr) {
+        twice_ = Or(twice_, name);
+        break;
+      }
+      first = &field;
     }
-    return request_.Field(name);
+    return first == nullptr ? std::string_view() : first->value;
   }
   // The first field that was there twice; "" if none.
   [[nodiscard]] std::string_view twice() const { return twice_; }
