@@ -5,20 +5,24 @@
   bench/instructions.py BEFORE_BIN AFTER_BIN                   two builds and their ratio
 
 BIN is the bin folder of a bench build: it has sluice and decide_load. Every path is driven with two
-numbers of requests (or lines); what one more costs is the difference, divided by their difference. Of a server
-the thread that does the most is counted: its loop, which answers one request at a time.
-RUNS=3 counts the servers so often, and the medians are shown. ONLY=part of a name: only those paths.
+numbers of requests (or lines); what one more costs is the difference of the counts by that of the numbers.
+
+Of a server the thread that does the most is counted: its loop. A request comes when the loop waits for it: else
+it is luck how often a read finds nothing. RUNS=3 counts the servers so often, and the medians are
+shown. ONLY=part of a name: only those paths.
 """
 import os
 import pathlib
 import re
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-FEW, MANY = 500, 2500
+FEW, MANY = 300, 1300
+PER_SECOND = 250
 ALGORITHMS = {
     "fixed_window": "limit: 1000",
     "sliding_window_counter": "limit: 1000",
@@ -26,8 +30,8 @@ ALGORITHMS = {
     "sliding_window_log": "limit: 100",
     "token_bucket": "rate: 1000",
     "gcra": "rate: 1000",
-    "leaky_bucket": "rate: 1000",
-    "concurrency": "limit: 1000",
+    "leaky_bucket": "rate: 1000, burst: 1000",
+    "concurrency": "limit: 1000, hold_ttl: 1m",
 }
 CONFIG = """
 listeners:
@@ -36,7 +40,6 @@ listeners:
   - {address: 127.0.0.1:0, protocol: grpc}
 loops: 1
 table: {path: %(folder)s/table, keys: 10000, snapshot_interval: off}
-envoy: {directory: %(folder)s/envoy}
 rules:
   - {id: api_rate, key_pattern: "user:{user_id}", algorithm: gcra, rate: 1000000000, window: 1m}
   - {id: by_path, match: {path: "/v1/*"}, key_pattern: "ip:{ip}", algorithm: gcra, rate: 1000000000, window: 1m}
@@ -90,13 +93,15 @@ class Server:
 
     def __init__(self, sluice, folder):
         self.folder = folder
-        (folder / "envoy").mkdir()
-        (folder / "envoy" / "bench.yaml").write_text(ENVOY, encoding="utf-8")
+        (folder / "ratelimit" / "config").mkdir(parents=True)
+        (folder / "ratelimit" / "config" / "bench.yaml").write_text(ENVOY, encoding="utf-8")
         (folder / "sluice.yaml").write_text(CONFIG % {"folder": folder}, encoding="utf-8")
         with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
             self.process = subprocess.Popen(  # Ended by close().
                 callgrind(folder / "cg", "--separate-threads=yes") + [
-                    str(sluice), "serve", "--config", str(folder / "sluice.yaml")], stdout=out, stderr=err)
+                    str(sluice), "serve", "--envoy", "--config", str(folder / "sluice.yaml")],
+                stdout=out, stderr=err,
+                env={**os.environ, "RUNTIME_ROOT": str(folder), "RUNTIME_SUBDIRECTORY": "ratelimit"})
         text = ""
         while "Try" not in text:
             if self.process.poll() is not None:
@@ -125,14 +130,23 @@ class Server:
         file.write_bytes(body)
 
         def drive(count):
-            out = finish(["h2load", "-c1", "-m1", "-t1", "-n", count, *(["-d", file] if body else []), *more, url])
+            out = finish(["h2load", "-c1", "-m1", "-t1", f"--rps={PER_SECOND}", "-n", count, *(["-d", file] if body else []), *more, url])
             if f" {count} succeeded, 0 failed" not in out:
                 sys.exit(out)
         return self.cost(drive)
 
-    def redis(self, *command):
-        return self.cost(lambda count: finish(
-            ["redis-benchmark", "-p", self.ports["resp"], "-c", "1", "-n", count, "-q", *command]))
+    def redis(self, *words):
+        command = f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
+
+        def drive(count):
+            with socket.create_connection(("127.0.0.1", int(self.ports["resp"]))) as connection:
+                for _ in range(count):
+                    time.sleep(1 / PER_SECOND)
+                    connection.sendall(command.encode())
+                    answer = connection.recv(65536)  # Small, and written at once: whole.
+                    if answer.startswith(b"-"):
+                        sys.exit(answer.decode())
+        return self.cost(drive)
 
     def paths(self):
         http = f"http://127.0.0.1:{self.ports['checks']}"
