@@ -1,6 +1,7 @@
-// Decides COUNT requests of 64 users by the rules of a file, in this process, under a clock that goes
-// on by a fixed step for each. So the same arguments always give the same work: instructions.py
-// counts the instructions of two numbers of requests, and their difference is the cost of one.
+// Decides COUNT requests of 64 users by the rules of a file, in this process, under a clock that
+// goes on by a fixed step for each. So the same arguments always give the same work:
+// instructions.py counts the instructions of two numbers of requests, and their difference is the
+// cost of one.
 //
 //   build/bench/bin/decide_load RULES.yaml COUNT
 //
