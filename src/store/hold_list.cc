@@ -158,6 +158,19 @@ HoldList::Place HoldList::Find(HoldId id) const {
   return {};
 }
 
+// Of a key that has holds: when the last of them expires.
+std::int64_t HoldList::LastExpiry() const {
+  std::int64_t last = 0;
+  for (BlockRef ref = list().head; ref != 0; ref = pool_->at(ref).next()) {
+    const Block& block = pool_->at(ref);
+    for (std::uint32_t mask = block.first(); mask != 0; mask &= mask - 1) {
+      const Hold hold = block.hold(static_cast<std::uint32_t>(std::countr_zero(mask)));
+      last = std::max(last, hold.expiry_ns);
+    }
+  }
+  return last;
+}
+
 bool HoldList::Release(HoldId id) {
   const Place place = Find(id);
   if (place.block == 0) {
@@ -165,6 +178,7 @@ bool HoldList::Release(HoldId id) {
   }
   Block& block = pool_->at(place.block);
   const Units units = block.hold(place.index).units();
+  const std::int64_t expiry_ns = block.hold(place.index).expiry_ns;
   block.set_first(block.first() & ~(1U << place.index));
   if (block.first() == 0) {
     Unlink(place.block);
@@ -174,28 +188,40 @@ bool HoldList::Release(HoldId id) {
   state.in_flight -= units;
   if (at.head == 0) {
     state = {};
+  } else if (expiry_ns == state.last_expiry_ns) {
+    state.last_expiry_ns = LastExpiry();
   }
   at.core = std::bit_cast<decltype(at.core)>(state);
   set_list(at);
   return true;
 }
 
-// The bounds grow first: a process killed in between leaves a hold that expires as it would have,
-// within bounds that are too wide and no more.
+// The bounds grow first, and shrink last: a process killed in between leaves a hold that expires as
+// it would have, within bounds that are too wide and no more.
 bool HoldList::Renew(HoldId id, TableInstant expiry) {
   const Place place = Find(id);
   if (place.block == 0) {
     return false;
   }
+  Block& block = pool_->at(place.block);
+  const std::int64_t before_ns = block.hold(place.index).expiry_ns;
   const std::int64_t expiry_ns = expiry.time_since_epoch().count();
   ListState at = list();
   State state = CoreOf(at);
-  state.next_expiry_ns = std::min(state.next_expiry_ns, expiry_ns);
-  state.last_expiry_ns = std::max(state.last_expiry_ns, expiry_ns);
-  at.core = std::bit_cast<decltype(at.core)>(state);
-  set_list(at);
+  const bool was_last = before_ns == state.last_expiry_ns;
+  const auto set_bounds = [&](std::int64_t next_ns, std::int64_t last_ns) {
+    state.next_expiry_ns = next_ns;
+    state.last_expiry_ns = last_ns;
+    at.core = std::bit_cast<decltype(at.core)>(state);
+    set_list(at);
+  };
+  set_bounds(std::min(state.next_expiry_ns, expiry_ns), std::max(state.last_expiry_ns, expiry_ns));
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  pool_->at(place.block).set_hold_expiry(place.index, expiry_ns);
+  block.set_hold_expiry(place.index, expiry_ns);
+  if (was_last && expiry_ns < before_ns) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    set_bounds(state.next_expiry_ns, LastExpiry());
+  }
   return true;
 }
 

@@ -61,6 +61,7 @@ class HoldList {
     std::uint32_t index = 0;
   };
   [[nodiscard]] Place Find(HoldId id) const;
+  [[nodiscard]] std::int64_t LastExpiry() const;
   void Unlink(BlockRef ref);
   [[nodiscard]] ListState list() const;
   void set_list(const ListState& list);

@@ -193,6 +193,25 @@ end
 local function refund()
 end
 
+-- When the last hold of a state but `hold` expires; `added` are those that are not stored so.
+local function last_expiry_but(key, state, hold, added)
+  local last, gone = 0, {[hold] = true}
+  for _, name in ipairs(state.gone) do
+    gone[name] = true
+  end
+  for _, moved in ipairs(added) do
+    gone[moved[1]], last = true, max(last, moved[2])
+  end
+  local all = call('HGETALL', key)
+  for i = 1, #all, 2 do
+    local expiry = match(all[i + 1], '^(%d+) %d+$')
+    if expiry and not gone[all[i]] then
+      last = max(last, tonumber(expiry))
+    end
+  end
+  return last
+end
+
 -- Whether the hold was there. With a length it is not released: it expires that long from now.
 local function release(key, state, hold, length)
   local expiry, units = match(call('HGET', key, hold) or '', '^(%d+) (%d+)$')
@@ -213,6 +232,9 @@ local function release(key, state, hold, length)
     end
   end
   state.added, state.touched = added, now
+  if tonumber(expiry) >= state.last_expiry then
+    state.last_expiry = last_expiry_but(key, state, hold, added)
+  end
   if length then
     added[#added + 1] = {hold, now + length, tonumber(units)}
     state.next_expiry = min(state.next_expiry, now + length)

@@ -59,6 +59,33 @@ TEST_P(KeyStoreConformance, AHoldReleasedTwiceLeavesItsSuccessorAlone) {
   EXPECT_EQ(Release(key, quota, second), StoreError::kNone);
 }
 
+// `reset_after` is that of the holds that are left, whichever went.
+TEST_P(KeyStoreConformance, AKeyIsFreshWhenTheLastOfItsHoldsEnds) {
+  const OwnedKey key("last");
+  Quota quota = QuotaOf(Algorithm::kConcurrency, 9);
+  const auto reset_after = [&] { return Ask(key, quota, 0, true).decision.reset_after; };
+  std::vector<store::HoldId> holds;
+  for (int i = 0; i < 7; ++i) {
+    holds.push_back(Ask(key, quota).hold);
+    fixture_->Advance(seconds(1));
+  }
+  EXPECT_EQ(reset_after(), seconds(59));
+  EXPECT_EQ(Release(key, quota, holds[6]), StoreError::kNone);
+  EXPECT_EQ(reset_after(), seconds(58));
+  EXPECT_EQ(Release(key, quota, holds[2]), StoreError::kNone);
+  EXPECT_EQ(reset_after(), seconds(58));
+  // Of a rule whose hold_ttl is shorter by now.
+  quota.window = seconds(3);
+  EXPECT_EQ(Renew(key, quota, holds[5]), StoreError::kNone);
+  EXPECT_EQ(reset_after(), seconds(57));
+  for (const int i : {4, 3, 1, 0}) {
+    EXPECT_EQ(Release(key, quota, holds[static_cast<std::size_t>(i)]), StoreError::kNone);
+  }
+  EXPECT_EQ(reset_after(), seconds(3));
+  fixture_->Advance(seconds(3));
+  EXPECT_EQ(reset_after(), Duration(0));
+}
+
 TEST_P(KeyStoreConformance, ARenewedHoldExpiresItsTimeLater) {
   const OwnedKey key("renewed");
   const Quota quota = QuotaOf(Algorithm::kConcurrency, 2);
