@@ -58,11 +58,11 @@ class Throttle {
   // As Bucket's steps. Requires FaultOf(quota) silent, so a window of whole seconds.
   [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
                                             Cost cost) {
-    return Into(quota, state, Inner::Check(quota, From(quota, state), now, cost));
+    return Into(quota, state, Inner::Check(quota, From(quota, state), now, cost), cost.units > 0);
   }
   [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
                                            Cost cost) {
-    return Into(quota, state, Inner::Peek(quota, From(quota, state), now, cost));
+    return Into(quota, state, Inner::Peek(quota, From(quota, state), now, cost), false);
   }
   [[nodiscard]] static State Refund(const Quota& quota, const State& state, const Now& now,
                                     Units units) {
@@ -123,12 +123,14 @@ class Throttle {
             .window_s = WindowSeconds(quota)};
   }
 
-  // What is not charged stays as it was written, not rescaled.
+  // What is not charged stays as it was written, not rescaled, unless its times have moved.
   static Outcome<State> Into(const Quota& quota, const State& before,
-                             const Outcome<InnerState>& outcome) {
+                             const Outcome<InnerState>& outcome, bool may_charge) {
+    const bool moved = Timeline::kMayStepBack && outcome.on_deny.touched_ns != before.touched_ns;
+    const State kept = moved ? Into(quota, outcome.on_deny) : before;
     return {.decision = outcome.decision,
-            .on_allow = Into(quota, outcome.on_allow),
-            .on_deny = Timeline::kMayStepBack ? Into(quota, outcome.on_deny) : before};
+            .on_allow = may_charge ? Into(quota, outcome.on_allow) : kept,
+            .on_deny = kept};
   }
 };
 

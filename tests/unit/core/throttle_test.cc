@@ -57,6 +57,21 @@ TEST(ThrottleTest, CarriesOwedUnitsOverToAnyWindow) {
   }
 }
 
+// Else the debt would be rounded up once more each time that another window looks at it.
+TEST(ThrottleTest, WhatIsNotChargedStaysAsItWasWritten) {
+  Key<Throttle<StoreTimeline>, StoreTimeline> key(Numbers(10, 7, 60s));
+  ASSERT_TRUE(key.Check(1h, 9).allowed);
+  const auto before = key.state;
+  const auto expect_same = [&] { EXPECT_EQ(std::memcmp(&key.state, &before, sizeof(before)), 0); };
+  key.quota = Numbers(10, 7, 11s);
+  EXPECT_TRUE(key.Peek(1h, 1).allowed);
+  expect_same();
+  EXPECT_TRUE(key.Check(1h, 0).allowed);
+  expect_same();
+  EXPECT_FALSE(key.Check(1h, 2).allowed);
+  expect_same();
+}
+
 TEST(ThrottleTest, CarriesOwedUnitsOverToABurstBelowThem) {
   Driven key(Numbers(20, 10, 60s));
   ASSERT_EQ(key.CountAllowed(1h, 12), 12);
