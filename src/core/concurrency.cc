@@ -22,7 +22,7 @@
 //   is kept free for it alone. So with shares r and f in flight of each priority,
 //   a request passes if afterwards
 //
-//       sum of max(f, r) over all priorities with a share + all others in flight <= limit
+//       sum of max(f, r) over all other priorities with a share + all else in flight <= limit
 //
 //   Being kept out by a reserve is the server's state and not the caller's fault, hence its own
 //   reason (503, not 429).
