@@ -1,5 +1,7 @@
 #include "admin_text.h"
 
+#include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include <boost/json.hpp>
@@ -81,7 +83,7 @@ std::string TellKillSwitch(const std::string& answer) {
   return TellOf(answer, "on", [](const Answer& state) {
     return std::string(state.Truth("on")
                            ? "the kill switch is on: every request is allowed, nothing is counted\n"
-                           : "the kill switch is off: the rules are in force\n");
+                           : "the kill switch is off: the rules are active\n");
   });
 }
 
@@ -127,6 +129,29 @@ std::string TellBans(const std::string& answer) {
                           (ban.Number("left_ms") + kSecond - 1) / kSecond);
     }
     return text.empty() ? "no key is banned\n" : text;
+  });
+}
+
+std::string TellUsage(const std::string& answer) {
+  return TellOf(answer, "limits", [](const Answer& usage) {
+    const json::value* const limits = usage.Find("limits");
+    if (!limits->is_array() || limits->as_array().empty()) {
+      return std::string("no limit applies to this descriptor\n");
+    }
+    std::string text;
+    for (const json::value& value : limits->as_array()) {
+      const Answer limit(value);
+      std::string unit = limit.Text("unit");
+      std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+      text += base::DisplayText(limit.Text("path"));
+      text += fmt::format(": {} of {} per {} left", limit.Number("remaining"),
+                          limit.Number("limit"), unit);
+      const std::int64_t wait = limit.Number("retry_after_ms");
+      text += limit.Truth("allowed") ? "\n"
+              : wait > 0             ? fmt::format(", denied for {} s more\n", (wait + 999) / 1000)
+                                     : std::string(", denied\n");
+    }
+    return text;
   });
 }
 

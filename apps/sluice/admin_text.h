@@ -13,5 +13,7 @@ namespace sluice::app {
 [[nodiscard]] std::string TellUnban(const std::string& answer);
 [[nodiscard]] std::string TellRelease(const std::string& answer);
 [[nodiscard]] std::string TellBans(const std::string& answer);
+// Of /rlusage: a line for each limit.
+[[nodiscard]] std::string TellUsage(const std::string& answer);
 
 }  // namespace sluice::app

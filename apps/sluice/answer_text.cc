@@ -96,7 +96,7 @@ Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
   answer.text += '\n';
   const json::value* limits = object->if_contains("limits");
   if (Truth(*object, "kill_switch")) {
-    answer.text = "allowed: the kill switch is on, no rule is in force\n";
+    answer.text = "allowed: the kill switch is on\n";
     return answer;
   }
   if (limits == nullptr || !limits->is_array() || limits->as_array().empty()) {

@@ -163,8 +163,10 @@ class Daemon {
                     .modes = modes_.modes(),
                     .envoy = EnvoyText()});
     (void)systemd_.Ready();
-    spdlog::info("serving with {} rules on {} threads", service_.Rules()->rules().size(),
-                 server_.loops());
+    const std::size_t active = in_force->rules().size();
+    const std::size_t threads = server_.loops();
+    spdlog::info("serving with {} rule{} on {} thread{}", active, active == 1 ? "" : "s", threads,
+                 threads == 1 ? "" : "s");
     signals_.Attach(
         {.reload = [this] { Reload(); }, .stop = [this](int signal) { BeginStop(signal); }});
     return {};

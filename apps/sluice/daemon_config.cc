@@ -92,6 +92,10 @@ void ReadSource(const YamlNode& node, const std::filesystem::path& folder, Repor
   };
   const auto fields =
       std::to_array<ConfigField>({{"files", read_files}, {"api", read_api}, {"etcd", read_etcd}});
+  if (node.is_text()) {
+    report.Fail(node, "a rule source must be a map: write - files: [" + node.text + "]");
+    return;
+  }
   ReadFields(node, "a rule source", fields, report);
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "admin_text.h"
 #include "ask_admin.h"
 #include "command.h"
 #include "command_line.h"
@@ -15,12 +16,13 @@ namespace sluice::app {
 namespace {
 
 struct EnvoyOptions {
-  std::string server;
+  AdminOptions admin;
   std::string domain;
   std::vector<std::string> words;
 };
 
-int Ask(const EnvoyOptions& options, const std::string& path) {
+int Ask(const EnvoyOptions& options, const std::string& path,
+        std::string (*tell)(const std::string& answer)) {
   std::vector<Attribute> entries;
   if (!ReadAttributes(options.words, entries)) {
     return kExitError;
@@ -43,11 +45,12 @@ int Ask(const EnvoyOptions& options, const std::string& path) {
   json.EndArray();
   json.EndObject();
   return AskAdmin(
-      options.server,
-      {.method = "POST", .target = path, .content_type = "application/json", .body = body});
+      options.admin,
+      {.method = "POST", .target = path, .content_type = "application/json", .body = body}, tell);
 }
 
-void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what, int& exit_code) {
+void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
+             std::string (*tell)(const std::string& answer), int& exit_code) {
   auto options = std::make_shared<EnvoyOptions>();
   Command& command =
       AddCommand(parent, verb, what,
@@ -56,8 +59,9 @@ void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
   command.add_option("domain", options->domain, "The domain")->required();
   command.add_option("entries", options->words, "The descriptor's entries: key=value ...")
       ->required();
-  AddAdminOption(command, options->server);
-  command.callback([options, verb, &exit_code] { exit_code = Ask(*options, "/rl" + verb); });
+  AddAdminOptions(command, options->admin);
+  command.callback(
+      [options, verb, tell, &exit_code] { exit_code = Ask(*options, "/rl" + verb, tell); });
 }
 
 }  // namespace
@@ -67,8 +71,8 @@ void AddEnvoy(CLI::App& app, int& exit_code) {
                                 {.notes = "For a daemon that runs with --envoy."});
   command.require_subcommand(1);
   AddVerb(command, "usage", "Show what is left of a descriptor's limits, without charging",
-          exit_code);
-  AddVerb(command, "reset", "Reset a descriptor's counters", exit_code);
+          TellUsage, exit_code);
+  AddVerb(command, "reset", "Reset a descriptor's counters", TellReset, exit_code);
 }
 
 }  // namespace sluice::app

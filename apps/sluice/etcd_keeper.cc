@@ -57,7 +57,8 @@ void EtcdKeeper::Start(Duration patience, const std::function<bool()>& is_over) 
     loop_.RunOne();
   }
   if (!rules_->answered() && !is_over()) {
-    spdlog::warn("etcd does not answer: starting with a copy of its last {} rules", copied_.size());
+    spdlog::warn("etcd does not answer: starting with a copy of its last rules ({})",
+                 copied_.size());
   }
 }
 

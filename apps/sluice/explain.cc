@@ -167,7 +167,8 @@ int AskAndPrint(const ExplainOptions& options) {
     return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
   };
   const boost::json::value* const kill_switch = answer->if_contains("kill_switch");
-  if (kill_switch != nullptr && kill_switch->is_bool() && kill_switch->as_bool()) {
+  const bool all_off = kill_switch != nullptr && kill_switch->is_bool() && kill_switch->as_bool();
+  if (all_off) {
     std::printf("The kill switch is on: every request is allowed, nothing is counted.\n");
   }
   std::vector<ExplainedRule> explained;
@@ -179,7 +180,7 @@ int AskAndPrint(const ExplainOptions& options) {
     const boost::json::value* const applies = rule->if_contains("applies");
     const boost::json::value* const cost = rule->if_contains("cost");
     const std::string mode = text(*rule, "mode");
-    const bool is_set = mode != text(*rule, "configured_mode");
+    const bool is_set = !all_off && mode != text(*rule, "configured_mode");
     explained.push_back(
         {.id = text(*rule, "rule_id"),
          .applies = applies != nullptr && applies->is_bool() && applies->as_bool(),

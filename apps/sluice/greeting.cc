@@ -115,8 +115,12 @@ void Greet(const Server& server, const InForce& in_force) {
         "configuration)\n";
   }
   text += ModesText(in_force);
-  text += fmt::format("  loops   {}\n\nTry:\n", server.loops());
-  if (!check.empty()) {
+  text += fmt::format("  threads {}\n\nTry:\n", server.loops());
+  if (!in_force.envoy.empty() && rules.rules().empty()) {
+    if (!admin.empty()) {
+      text += fmt::format("  curl -s {}/rlconfig\n", admin);
+    }
+  } else if (!check.empty()) {
     text += RequestsText(check, rules);
   }
   if (!resp.empty()) {

@@ -166,6 +166,10 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
        {"proxy", read_proxy},
        {"limit_headers",
         [&](const YamlNode& value) { listener.limit_headers = ReadLimitHeaders(value, report); }}});
+  if (node.is_text()) {
+    report.Fail(node, "a listener must be a map: write - address: " + node.text);
+    return listener;
+  }
   ReadFields(node, "a listener", fields, report);
   const bool admin = listener.role == frontend::http::Role::kAdmin;
   const bool resp = listener.protocol == Protocol::kResp;

@@ -139,7 +139,8 @@ void RunningRules::Report(std::string_view why, Outcome outcome, std::string_vie
     for (const Error& warning : sources::WarnOfEmptyGlobs(config_.rule_files)) {
       spdlog::warn("rule_sources: {}", warning.Text());
     }
-    spdlog::info("{}: {} rules are active", why, set()->rules().size());
+    const std::size_t rules = set()->rules().size();
+    spdlog::info("{}: {} {} active", why, rules, rules == 1 ? "rule is" : "rules are");
   } else if (outcome == Outcome::kFailed && set() != nullptr) {
     spdlog::error("{}: {}, the running rules stay active:{}", why, failure,
                   Lines(findings().errors));

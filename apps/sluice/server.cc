@@ -65,10 +65,12 @@ frontend::AnswerLog& Server::LogOf(const ListenerConfig& listener) {
     const std::string status = protocol == Protocol::kHttp   ? std::to_string(line.status)
                                : protocol == Protocol::kGrpc ? fmt::format("code {}", line.status)
                                                              : "an error";
-    spdlog::log(is_plain ? spdlog::level::info : spdlog::level::warn,
-                "{}: answered {} to {}: {} ({} more like it since the last such line)", name,
-                status, line.peer.empty() ? "a client" : line.peer,
-                base::DisplayText(line.detail, kLongestDetail), line.others);
+    spdlog::log(is_plain ? spdlog::level::info : spdlog::level::warn, "{}: answered {} to {}: {}{}",
+                name, status, line.peer.empty() ? "a client" : line.peer,
+                base::DisplayText(line.detail, kLongestDetail),
+                line.others == 0
+                    ? ""
+                    : fmt::format(" ({} more like it since the last such line)", line.others));
   };
   return answer_logs_.try_emplace(listener.address, write).first->second;
 }

@@ -164,6 +164,10 @@ void DocumentReader::ReadRules(AttributeTable& attributes, QuotaShelf& calendars
                    node->is_text() && is_configuration_
                        ? "rules holds rules, not file names: write rule_sources: [{files: [" +
                              node->text + "]}]"
+                   : node->is_text()
+                       ? "a rule is a map that begins with id: (in a daemon's configuration, names "
+                         "of rule files belong in rule_sources: [{files: [" +
+                             node->text + "]}])"
                        : "a rule is a map that begins with id:");
       continue;
     }

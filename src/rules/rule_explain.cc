@@ -93,7 +93,7 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
     e.shadow = mode == Mode::kShadow;
     const std::string missing = MissingAttribute(compiled, index.attributes, bound);
     if (mode == Mode::kOff) {
-      e.why = "its mode is off";
+      e.why = modes.all ? "the kill switch is on" : "its mode is off";
     } else if (std::string why = WhyNot(compiled, index.attributes, bound); !why.empty()) {
       e.why = std::move(why);
     } else if (!missing.empty() && rule.on_missing == OnMissing::kSkip) {

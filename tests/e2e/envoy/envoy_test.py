@@ -287,7 +287,8 @@ class EnvoyTest(EnvoyCase):
 
     def operate(self, *words):
         """What `sluice envoy` says, read from JSON; or its complaint."""
-        run = subprocess.run([self.sluice, "envoy", *words, "--server", "http://" + self.admin],
+        run = subprocess.run([self.sluice, "envoy", *words, "--json", "--server",
+                              "http://" + self.admin],
                              capture_output=True, text=True, timeout=20)
         return json.loads(run.stdout) if run.returncode == 0 else run.stderr
 

@@ -132,6 +132,8 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"table:\n  keys: 200000001", ":2:9: keys must be 1 to 200000000"},
       {"table: {blocks: 4000000000}", ":1:17: blocks must be 1 to 268435454"},
       {"table: {keys: many}", ":1:15: keys is many"},
+      {"rule_sources: [a.yaml]", "a rule source must be a map: write - files: [a.yaml]"},
+      {"listeners: [\"127.0.0.1:80\"]", "a listener must be a map: write - address: 127.0.0.1:80"},
       {"rule_sources: [{file: [a]}]", "did you mean files?"},
       {"rule_sources: [{files: a}]", "files must be a list"},
       {"loops: -1", ":1:8: loops must be 0 to 1024"},

@@ -291,5 +291,15 @@ TEST(MatchTest, ExplainSaysWhyOrWhyNot) {
                           "must+ the rule's own numbers 5", "plan+ the rule's own numbers 5"));
 }
 
+TEST(MatchTest, ExplainNamesTheKillSwitchAndNoMode) {
+  const Built built = Rules({"plain:", "off: mode: off"});
+  const Request request(Pairs{{"user_id", "u"}});
+  for (const auto& e :
+       built.set->Explain(request.get(), {}, ModeOverrides{.all = Mode::kOff, .by_rule = {}})) {
+    EXPECT_FALSE(e.applies);
+    EXPECT_EQ(e.why, "the kill switch is on");
+  }
+}
+
 }  // namespace
 }  // namespace sluice::rules

@@ -203,6 +203,11 @@ TEST(RuleErrorsTest, CalendarFaultsPointAtTheirField) {
       ElementsAre(StartsWith("r.yaml:7:13: ")));
 }
 
+TEST(RuleErrorsTest, AFileNameAmongRulesIsSentToRuleSources) {
+  EXPECT_THAT(BuildText("rules: [more.yaml]\n").errors(),
+              ElementsAre(HasSubstr("rule_sources: [{files: [more.yaml]}]")));
+}
+
 TEST(RuleErrorsTest, WhatIsMissingIsSaid) {
   EXPECT_THAT(BuildText("rules:\n  - algorithm: gcra\n    rate: 1\n    window: 1s\n").errors(),
               ElementsAre("r.yaml:2:5: id is missing: write a name for the rule",
