@@ -122,4 +122,13 @@ std::string TellProblem(int status, const std::string& body) {
   return fmt::format("{}: {}", Text(*object, "title"), Text(*object, "detail"));
 }
 
+bool IsNotServed(int status, const std::string& body) {
+  constexpr int kNotFound = 404;
+  json::error_code error;
+  const json::value parsed = json::parse(body, error);
+  const json::object* object = error ? nullptr : parsed.if_object();
+  return status == kNotFound &&
+         (object == nullptr || Text(*object, "detail").starts_with("this listener serves "));
+}
+
 }  // namespace sluice::app

@@ -19,4 +19,7 @@ struct AnswerText {
 // What a problem+json says, or the text itself if it is none.
 [[nodiscard]] std::string TellProblem(int status, const std::string& body);
 
+// Whether a listener that is asked for a path which it does not serve answers so.
+[[nodiscard]] bool IsNotServed(int status, const std::string& body);
+
 }  // namespace sluice::app

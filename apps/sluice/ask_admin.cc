@@ -9,8 +9,11 @@
 
 namespace sluice::app {
 
-int AskAdmin(const std::string& server, const net::HttpCall& call, std::string& body) {
-  const auto url = net::ParseHttpUrl(server);
+namespace {
+
+// Into `body` what a daemon answers. kExitError, said on stderr, where there is no such answer.
+int Ask(const AdminOptions& options, const net::HttpCall& call, std::string& body) {
+  const auto url = net::ParseHttpUrl(options.server);
   if (!url) {
     std::fprintf(stderr, "sluice: %s\n", url.error().Text().c_str());
     return kExitError;
@@ -21,6 +24,11 @@ int AskAdmin(const std::string& server, const net::HttpCall& call, std::string& 
     return kExitError;
   }
   constexpr int kFirstProblem = 300;
+  if (!options.if_not_served.empty() && IsNotServed(reply->status, reply->body)) {
+    std::fprintf(stderr, "sluice: %s: %s\n", options.server.c_str(),
+                 std::string(options.if_not_served).c_str());
+    return kExitError;
+  }
   if (reply->status >= kFirstProblem) {
     std::fprintf(stderr, "sluice: %s\n", TellProblem(reply->status, reply->body).c_str());
     return kExitError;
@@ -29,24 +37,19 @@ int AskAdmin(const std::string& server, const net::HttpCall& call, std::string& 
   return kExitOk;
 }
 
-int AskAdmin(const std::string& server, const net::HttpCall& call) {
-  std::string body;
-  const int exit_code = AskAdmin(server, call, body);
-  if (exit_code == kExitOk) {
-    std::printf("%s\n", base::DisplayText(body, base::LineFeeds::kKept).c_str());
-  }
-  return exit_code;
+}  // namespace
+
+int AskAdmin(const std::string& server, const net::HttpCall& call, std::string& body) {
+  return Ask({.server = server}, call, body);
 }
 
 int AskAdmin(const AdminOptions& options, const net::HttpCall& call,
              std::string (*tell)(const std::string& answer)) {
-  if (options.json) {
-    return AskAdmin(options.server, call);
-  }
   std::string body;
-  const int exit_code = AskAdmin(options.server, call, body);
+  const int exit_code = Ask(options, call, body);
   if (exit_code == kExitOk) {
-    std::printf("%s", base::DisplayText(tell(body), base::LineFeeds::kKept).c_str());
+    const std::string text = options.json ? body + '\n' : tell(body);
+    std::printf("%s", base::DisplayText(text, base::LineFeeds::kKept).c_str());
   }
   return exit_code;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "command.h"
 #include "net/http_client.h"
@@ -11,6 +12,8 @@ namespace sluice::app {
 struct AdminOptions {
   std::string server;
   bool json = false;
+  // What it means that the listener does not serve the path; "": what the listener says of that.
+  std::string_view if_not_served;
 };
 
 // --server and --json of an operator's command.

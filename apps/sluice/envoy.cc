@@ -60,6 +60,9 @@ void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
   command.add_option("entries", options->words, "The descriptor's entries: key=value ...")
       ->required();
   AddAdminOptions(command, options->admin);
+  options->admin.if_not_served =
+      "no Envoy limits here: start the daemon with sluice serve --envoy, or with envoy: in its "
+      "configuration, and name its admin listener";
   command.callback(
       [options, verb, tell, &exit_code] { exit_code = Ask(*options, "/rl" + verb, tell); });
 }

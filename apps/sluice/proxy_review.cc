@@ -135,7 +135,7 @@ void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules:
           {.message = "rule " + rule.id + ": proxies do not send " + trap.attribute +
                       SuggestAttribute(trap.attribute, known) + ", so this rule " +
                       trap.consequence +
-                      ": name the header that has it in the listener's proxy: {headers: {" +
+                      ": name the header that has it in the listener's proxy: {trusted_headers: {" +
                       trap.attribute + ": ...}}, or put it into the query of /v1/check/http",
            .place = rule.place});
     } else if (rule.action == rules::Action::kLimit &&

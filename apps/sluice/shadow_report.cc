@@ -71,7 +71,7 @@ std::string Tell(const json::object& report) {
 int Report(const AdminOptions& options) {
   const net::HttpCall call{.target = "/v1/ratelimit/shadow-report"};
   if (options.json) {
-    return AskAdmin(options.server, call);
+    return AskAdmin(options, call, nullptr);
   }
   std::string body;
   if (const int exit_code = AskAdmin(options.server, call, body); exit_code != kExitOk) {

@@ -27,7 +27,7 @@ const YamlNode& Fields::KeyOf(std::string_view name) const {
 }
 
 void Fields::RejectUnknown(std::span<const std::string_view> known, std::string_view what,
-                           Reporter& report) const {
+                           Reporter& report, std::span<const ForeignWord> foreign) const {
   for (std::size_t i = 0; i < map_->pair_count(); ++i) {
     const YamlNode& key = map_->key(i);
     if (!key.is_text() || std::find(known.begin(), known.end(), key.text) != known.end()) {
@@ -35,6 +35,11 @@ void Fields::RejectUnknown(std::span<const std::string_view> known, std::string_
     }
     if (key.text == "<<" && !key.quoted) {
       continue;  // Noted by the tree.
+    }
+    if (const auto word = std::ranges::find(foreign, key.text, &ForeignWord::word);
+        word != foreign.end()) {
+      report.Fail(key, "unknown field " + key.text + ": " + std::string(word->remedy));
+      continue;
     }
     const std::string suggestion = DidYouMean(key.text, known);
     report.Fail(key, "unknown field " + key.text +

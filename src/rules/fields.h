@@ -8,6 +8,12 @@
 
 namespace sluice::rules {
 
+// What other rate limiters call a field, and what to write here.
+struct ForeignWord {
+  std::string_view word;
+  std::string_view remedy;  // "write burst".
+};
+
 // A map of a rule file whose keys are field names.
 class Fields {
  public:
@@ -20,8 +26,9 @@ class Fields {
   [[nodiscard]] const YamlNode& KeyOf(std::string_view name) const;
 
   // Notes every field that is not `known`. `what`: whose field it is not ("rule", "plan").
+  // `foreign`: words that other rate limiters have for our fields.
   void RejectUnknown(std::span<const std::string_view> known, std::string_view what,
-                     Reporter& report) const;
+                     Reporter& report, std::span<const ForeignWord> foreign = {}) const;
 
  private:
   const YamlNode* map_;

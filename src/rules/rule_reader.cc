@@ -29,6 +29,20 @@ constexpr std::array<std::string_view, 29> kFields{
 constexpr std::array<std::string_view, 5> kActionFields{"id", "action", "match", "mode",
                                                         "replaces"};
 
+constexpr std::array kForeignWords{
+    ForeignWord{"key", "write key_pattern, as in key_pattern: \"{user_id}\""},
+    ForeignWord{"keys", "write key_pattern, as in key_pattern: \"{tenant}:{user_id}\""},
+    ForeignWord{"name", "write id"},
+    ForeignWord{"type", "write algorithm"},
+    ForeignWord{"period", "write window"},
+    ForeignWord{"interval", "write window"},
+    ForeignWord{"per", "write window, as in window: 1m"},
+    ForeignWord{"capacity", "write burst"},
+    ForeignWord{"max", "write limit"},
+    ForeignWord{"requests", "write limit, or rate for a bucket"},
+    ForeignWord{"requests_per_unit", "write limit and window, as in limit: 100, window: 1m"},
+};
+
 constexpr std::array<std::string_view, 3> kActions{"limit", "allow", "deny"};
 constexpr std::array<std::string_view, 3> kBanFields{"after", "within", "for"};
 
@@ -43,7 +57,7 @@ class RuleReader {
       : fields_(node), attributes_(attributes), report_(report), quotas_(calendars, report) {}
 
   RuleDraft Read() {
-    fields_.RejectUnknown(kFields, "rule", report_);
+    fields_.RejectUnknown(kFields, "rule", report_, kForeignWords);
     draft_.rule.place = report_.PlaceOf(fields_.map());
     draft_.rule.source = report_.file();
     ReadNames();
@@ -121,6 +135,9 @@ class RuleReader {
 
   void ReadKey() {
     const YamlNode* node = fields_.Get("key_pattern");
+    if (node == nullptr && (fields_.Get("key") != nullptr || fields_.Get("keys") != nullptr)) {
+      return;  // Noted as unknown, with what to write.
+    }
     if (node == nullptr) {
       report_.Fail(fields_.map(),
                    "key_pattern is missing: write what the limit is counted for, such as "

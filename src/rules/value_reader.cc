@@ -51,6 +51,31 @@ constexpr std::array kUnits{Unit{"ms", std::chrono::milliseconds(1)},
                             Unit{"h", std::chrono::hours(1)}, Unit{"d", std::chrono::hours(24)}};
 constexpr Duration kLongest = std::chrono::hours(24) * 365 * 290;
 
+// Units of time as other rate limiters write them behind a number: 3/m, 100r/s, 5 per hour.
+struct Per {
+  std::string_view word;
+  std::string_view window;
+};
+constexpr std::array kPers{
+    Per{"s", "1s"},      Per{"sec", "1s"}, Per{"second", "1s"}, Per{"m", "1m"},   Per{"min", "1m"},
+    Per{"minute", "1m"}, Per{"h", "1h"},   Per{"hour", "1h"},   Per{"day", "1d"}, Per{"d", "1d"}};
+
+// "write rate: 3 and window: 1m" for 3/m; "" where `text` is no number per time.
+std::string SplitRate(std::string_view text, std::string_view field) {
+  const auto digits =
+      static_cast<std::size_t>(std::ranges::find_if_not(text, IsDigit) - text.begin());
+  std::string_view rest = text.substr(digits);
+  for (const std::string_view between : {" ", "r", "/", "per", " "}) {
+    rest.remove_prefix(rest.starts_with(between) ? between.size() : 0);
+  }
+  const auto* const per = std::ranges::find(kPers, rest, &Per::word);
+  if (digits == 0 || per == kPers.end()) {
+    return "";
+  }
+  return "write " + std::string(field) + ": " + std::string(text.substr(0, digits)) +
+         " and window: " + std::string(per->window);
+}
+
 }  // namespace
 
 std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field, Reporter& report) {
@@ -83,6 +108,10 @@ std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field, Rep
   }
   if (text.find_first_of(".eE") != text.npos && IsDigit(text.empty() ? 'x' : text.front())) {
     return fail("write a whole number in digits, without fraction or exponent");
+  }
+  if (const std::string split = field == "rate" || field == "limit" ? SplitRate(text, field) : "";
+      !split.empty()) {
+    return fail(split);
   }
   if (text == "unlimited") {
     return fail("only limit may be unlimited: write limit: unlimited");

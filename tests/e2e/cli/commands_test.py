@@ -101,6 +101,14 @@ class CommandsTest(DaemonCase):
         self.assertEqual(sluice("refund", "user_id=u", "--units", "1"), "1 key refunded\n")
         self.assertEqual(json.loads(sluice("reset", "user_id=u", "--json"))["keys"], 1)
 
+    def test_envoys_commands_say_that_the_daemon_has_no_envoy_limits(self):
+        _, sluice = self.serve()
+        for verb in ("usage", "reset"):
+            said = sluice("envoy", verb, "shop", "user=u", code=2)
+            self.assertEqual(said, "sluice: http://" + self.admin + ": no Envoy limits here: start the "
+                             "daemon with sluice serve --envoy, or with envoy: in its configuration, "
+                             "and name its admin listener\n")
+
     def test_the_greeting_proposes_a_request_that_a_rule_limits(self):
         self.serve()
         command = self.process.stdout.readline().strip()  # Behind "Try:".

@@ -43,7 +43,8 @@ TEST(ProxyReviewTest, SaysWhichRulesNeedWhatProxiesDoNotTell) {
               HasSubstr("rules.yaml:4:10: rule keyed: proxies do not send user_id, so this rule "
                         "never limits their requests: name the header"));
   EXPECT_THAT(warnings, HasSubstr("rule denied: proxies do not send user_id, so this rule "
-                                  "denies all their requests"));
+                                  "denies all their requests: name the header that has it in the "
+                                  "listener's proxy: {trusted_headers: {user_id: ...}}"));
   EXPECT_THAT(warnings, HasSubstr("rule matched: proxies do not send user_id, so this rule "
                                   "never applies to their requests"));
   EXPECT_THAT(warnings, HasSubstr("rule spent: proxies do not send tokens, so this rule "

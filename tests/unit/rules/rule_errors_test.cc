@@ -35,6 +35,9 @@ struct Wrong {
 TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
   const std::vector<Wrong> wrongs{
       {"perid: 1m", "r.yaml:7:5: ", "unknown field perid"},
+      {"key: user_id", "r.yaml:7:5: ", "unknown field key: write key_pattern, as in"},
+      {"period: 1m", "r.yaml:7:5: ", "unknown field period: write window"},
+      {"capacity: 5", "r.yaml:7:5: ", "unknown field capacity: write burst"},
       {"shpe: true", "r.yaml:7:5: ", "did you mean shape?"},
       {"on_mising: deny", "r.yaml:7:5: ", "did you mean on_missing?"},
       {"mode: enforced", "r.yaml:7:11: ", "did you mean enforce?"},
@@ -122,6 +125,33 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
     EXPECT_THAT(built.errors(), ElementsAre(AllOf(StartsWith(wrong.place), HasSubstr(wrong.says))))
         << wrong.line;
   }
+}
+
+TEST(RuleErrorsTest, AKeyByAnotherNameIsOneError) {
+  const Built built = BuildText(R"(rules:
+  - {id: r, key: user_id, algorithm: token_bucket, rate: 5, window: 1m}
+)");
+  EXPECT_THAT(built.errors(),
+              ElementsAre(AllOf(StartsWith("r.yaml:2:13: "),
+                                HasSubstr("write key_pattern, as in key_pattern: \"{user_id}\""))));
+}
+
+TEST(RuleErrorsTest, ARateWithItsUnitIsTakenApart) {
+  struct Case {
+    std::string rate;
+    std::string says;
+  };
+  for (const Case& one : std::vector<Case>{{"3/m", "write rate: 3 and window: 1m"},
+                                           {"100r/s", "write rate: 100 and window: 1s"},
+                                           {"5 per hour", "write rate: 5 and window: 1h"},
+                                           {"10/day", "write rate: 10 and window: 1d"},
+                                           {"3/fortnight", "write a whole number"}}) {
+    EXPECT_THAT(
+        BuildRule({"algorithm: token_bucket", "window: 1m", "rate: " + one.rate}).errors(),
+        ElementsAre(AllOf(StartsWith("r.yaml:6:11: rate is " + one.rate), HasSubstr(one.says))));
+  }
+  EXPECT_THAT(BuildRule({"algorithm: fixed_window", "window: 1m", "limit: 3/m"}).errors(),
+              ElementsAre(HasSubstr("write limit: 3 and window: 1m")));
 }
 
 TEST(RuleErrorsTest, ARuleIsNeverSuggestedToReplaceItself) {
