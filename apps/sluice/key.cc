@@ -66,7 +66,8 @@ void Add(CLI::App& app, int& exit_code, const Verb& verb) {
   if (verb.has_units) {
     command.add_option("--units", options->units, "Units to give back to each key")->required();
   }
-  command.add_option("--rule", options->rule, "Only this rule's key");
+  command.add_option("--rule", options->rule,
+                     "Only the key of this rule; the attributes of the key are enough");
   AddAdminOptions(command, options->admin);
   command.callback([options, verb, &exit_code] { exit_code = Ask(*options, verb); });
 }

@@ -39,8 +39,9 @@ int Key(const KeyOptions& options) {
     return kExitError;
   }
   rules::Matches matches;
-  if (const auto matched =
-          set->Match(attributes, Cost{.units = 0}, {}, matches, rules::AbsentCost::kIsTheCalls);
+  if (const auto matched = set->Match(
+          attributes, Cost{.units = 0}, {}, matches,
+          {.absent_cost = rules::AbsentCost::kIsTheCalls, .secrets = rules::Secrets::kMayBeHashes});
       !matched) {
     std::fprintf(stderr, "sluice: invalid request: %s\n", matched.error().Text().c_str());
     return kExitError;

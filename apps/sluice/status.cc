@@ -41,7 +41,9 @@ void AddStatus(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
   Command& command = AddCommand(
       app, "status", "Ask a daemon what is left, without charging",
-      {.exit_codes = "0 the cost would be allowed, 1 it would be denied, 2 error",
+      {.notes =
+           "On an admin listener, a secret attribute may be given by its hash (docs/rules.md).",
+       .exit_codes = "0 the cost would be allowed, 1 it would be denied, 2 error",
        .examples = {{"What is left for a user", "sluice status user_id=u_42 plan=pro"}}});
   command.add_option("attributes", options->words, "The request's attributes: key=value ...");
   AddServerOption(command, options->server);

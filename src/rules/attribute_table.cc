@@ -52,11 +52,12 @@ std::optional<AttributeId> AttributeTable::Find(std::string_view name) const {
   return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void BoundAttribute::Bind(std::string_view value, std::string_view name,
-                          const AttributeKind& kind) {
+void BoundAttribute::Bind(std::string_view value, std::string_view name, const AttributeKind& kind,
+                          Secrets secrets) {
   value_ = value;
   name_ = name;
   kind_ = &kind;
+  is_hash_ = secrets == Secrets::kMayBeHashes && kind.hash && ValueHash::IsText(value);
   address_known_ = false;
   host_known_ = false;
   hash_known_ = false;
@@ -101,6 +102,9 @@ std::string_view BoundAttribute::key_text() const {
   if (!kind_->hash) {
     return plain_key_text();
   }
+  if (is_hash_) {
+    return value_;
+  }
   if (!hash_known_) {
     hash_ = kind_->hash->TextOf(name_, plain_key_text());
     hash_known_ = true;
@@ -125,7 +129,8 @@ std::string_view BoundAttribute::plain_key_text() const {
   return key_text_.view();
 }
 
-void BoundRequest::Start(const AttributeTable& table) {
+void BoundRequest::Start(const AttributeTable& table, Secrets secrets) {
+  secrets_ = secrets;
   if (slots_.size() < table.size()) {
     slots_.resize(table.size());
     present_.reserve(table.size());
@@ -145,7 +150,7 @@ void BoundRequest::Bind(const AttributeTable& table, std::string_view name,
     slot.generation = generation_;
     present_.push_back(*id);
   }
-  slot.bound.Bind(value, table.name(*id), table.kind(*id));
+  slot.bound.Bind(value, table.name(*id), table.kind(*id), secrets_);
 }
 
 }  // namespace sluice::rules

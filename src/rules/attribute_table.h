@@ -82,11 +82,16 @@ class AttributeTable {
   std::vector<Entry> entries_;
 };
 
+// Whether a value of a secret attribute may be its hash, as lists show it: operators may have
+// nothing else. What callers send is the value.
+enum class Secrets : std::uint8_t { kAreValues, kMayBeHashes };
+
 // One attribute of the request at hand. Reused from request to request.
 class BoundAttribute {
  public:
   // All outlive the request.
-  void Bind(std::string_view value, std::string_view name, const AttributeKind& kind);
+  void Bind(std::string_view value, std::string_view name, const AttributeKind& kind,
+            Secrets secrets);
 
   [[nodiscard]] std::string_view value() const { return value_; }
   // The value read as an address, whatever the attribute's type; nullopt if it is none.
@@ -96,6 +101,8 @@ class BoundAttribute {
   [[nodiscard]] std::string_view text() const {
     return kind_->form == ValueForm::kText ? value_ : CanonicalText();
   }
+  // Whether the value is the hash of a secret. Then it has no address, and text() is the hash.
+  [[nodiscard]] bool is_hash() const { return is_hash_; }
   // What a key holds: for type ip the canonical block, for type host the canonical name, else the
   // value; of a secret the hash of that. Requires address() for type ip. The view lasts until the
   // next Bind().
@@ -108,6 +115,7 @@ class BoundAttribute {
   std::string_view value_;
   std::string_view name_;
   const AttributeKind* kind_ = nullptr;
+  bool is_hash_ = false;
   // Made when first asked for.
   mutable bool address_known_ = false;
   mutable std::optional<IpAddress> address_;
@@ -125,7 +133,7 @@ class BoundAttribute {
 class BoundRequest {
  public:
   // Forgets the last request and makes room for the attributes of `table`.
-  void Start(const AttributeTable& table);
+  void Start(const AttributeTable& table, Secrets secrets = Secrets::kAreValues);
   // Notes one attribute; of two with one name the last counts. Unread ones are ignored.
   void Bind(const AttributeTable& table, std::string_view name, std::string_view value);
 
@@ -143,6 +151,7 @@ class BoundRequest {
   std::vector<Slot> slots_;
   std::vector<AttributeId> present_;
   std::uint64_t generation_ = 0;
+  Secrets secrets_ = Secrets::kAreValues;
 };
 
 }  // namespace sluice::rules

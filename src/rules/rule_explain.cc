@@ -52,9 +52,9 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
                                                    const ModeOverrides& modes) const {
   const Index& index = *index_;
   Matches matches;
-  const auto matched = Match(request, cost, modes, matches);
+  const auto matched = Match(request, cost, modes, matches, {.secrets = Secrets::kMayBeHashes});
   BoundRequest bound;
-  bound.Start(index.attributes);
+  bound.Start(index.attributes, Secrets::kMayBeHashes);
   for (const Attribute& attribute : request) {
     bound.Bind(index.attributes, attribute.name, attribute.value);
   }

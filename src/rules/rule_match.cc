@@ -23,7 +23,7 @@ std::optional<Error> FaultOfKey(const Rule& rule, const CompiledRule& compiled,
                                 const AttributeTable& attributes, const BoundRequest& request) {
   for (const AttributeId id : compiled.key) {
     const BoundAttribute& value = *request.Get(id);
-    if (attributes.kind(id).is_ip()) {
+    if (attributes.kind(id).is_ip() && !value.is_hash()) {
       if (!value.address().has_value()) {
         return Error{"attribute " + attributes.name(id) + " is not an IP address, and rule " +
                          rule.id + " needs one for its key",
@@ -147,14 +147,16 @@ core::Quota QuotaUnder(const Rule& rule, const CompiledRule& compiled, const Cho
 }
 
 Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& modes,
-                            Matches& matches, AbsentCost absent_cost, const Rule* only) const {
+                            Matches& matches, const MatchOptions& options) const {
   const Index& index = *index_;
+  const Rule* const only = options.only;
+  const bool by_key = options.by_key && only != nullptr;
   Matches::Room& room = *matches.room_;
   room.applied.clear();
   room.skipped.clear();
   room.hits.clear();
   room.parts.clear();
-  room.request.Start(index.attributes);
+  room.request.Start(index.attributes, options.secrets);
   for (const Attribute& attribute : request) {
     room.request.Bind(index.attributes, attribute.name, attribute.value);
   }
@@ -162,7 +164,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
   // An address that cannot be read would slip past every cidr condition: say so instead.
   for (const AttributeId id : index.addresses) {
     const BoundAttribute* value = room.request.Get(id);
-    if (value == nullptr || value->address().has_value()) {
+    if (value == nullptr || value->is_hash() || value->address().has_value()) {
       continue;
     }
     for (const std::uint32_t reader : index.readers[id]) {
@@ -173,7 +175,12 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
   }
 
   // First which rules hold, for that decides what is replaced.
-  index.lookup.Find(room.request, room.candidates);
+  if (by_key) {
+    room.candidates.keyless.clear();
+    room.candidates.rules.assign(1, only->number);
+  } else {
+    index.lookup.Find(room.request, room.candidates);
+  }
   if (room.replaced.size() < index.rules.size()) {
     room.replaced.resize(index.rules.size());
   }
@@ -189,7 +196,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     const Rule& rule = index.rules[number];
     const CompiledRule& compiled = index.compiled[number];
     const Mode mode = modes.Effective(rule);
-    if (mode == Mode::kOff || !AllHold(compiled.match, room.request)) {
+    if (!by_key && (mode == Mode::kOff || !AllHold(compiled.match, room.request))) {
       continue;
     }
     const AttributeId missing = MissingOf(compiled, room.request);
@@ -225,8 +232,8 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     if (!hit.key_missing) {
       auto fault = FaultOfKey(rule, compiled, index.attributes, room.request);
       if (!fault.has_value()) {
-        if (auto spent =
-                CostUnder(compiled.cost, index.attributes, room.request, cost, absent_cost)) {
+        if (auto spent = CostUnder(compiled.cost, index.attributes, room.request, cost,
+                                   options.absent_cost)) {
           applied.cost = *spent;
         } else {
           fault = std::move(spent.error());

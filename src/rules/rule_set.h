@@ -15,6 +15,7 @@
 
 #include "core/key.h"
 #include "core/quota.h"
+#include "rules/attribute_table.h"
 #include "rules/findings.h"
 #include "rules/mode_overrides.h"
 #include "rules/rule.h"
@@ -35,6 +36,18 @@ struct SourceText {
 // cannot be judged, or, for who only asks what is left or gives something back, that the
 // call's own cost stands in.
 enum class AbsentCost : std::uint8_t { kIsAnError, kIsTheCalls };
+
+// How Match() is asked, beyond the request itself.
+struct MatchOptions {
+  AbsentCost absent_cost = AbsentCost::kIsAnError;
+  // A rule of the set: no other is listed, and none fails the request by its cost or key; what
+  // replaces it still does.
+  const Rule* only = nullptr;
+  Secrets secrets = Secrets::kAreValues;
+  // With `only`: its key is meant, whether or not its match holds, and in whatever mode it is. For
+  // operators, who know the rule and the key, and not the request.
+  bool by_key = false;
+};
 
 // One rule that applies to one request, resolved: plan or override chosen, cost known, key
 // made. Views point into the request and into the Matches that holds it.
@@ -102,13 +115,11 @@ class RuleSet {
   // attributes that more than four regexes are written for (rules/regex_index.h);
   // bench/match_bench.cc and tests/unit/rules/match_allocation_test.cc hold that. Safe from any
   // thread.
-  // With `only`, a rule of this set, no other is listed, and none fails the request by its cost or
-  // key; what replaces it still does.
   Result<void> Match(Attributes request, Cost cost, const ModeOverrides& modes, Matches& matches,
-                     AbsentCost absent_cost = AbsentCost::kIsAnError,
-                     const Rule* only = nullptr) const;
+                     const MatchOptions& options = {}) const;
 
-  // For people: why each rule does or does not apply to `request`, in declaration order.
+  // For people: why each rule does or does not apply to `request`, in declaration order. A secret
+  // may be given by its hash.
   struct Explanation {
     const Rule* rule = nullptr;
     bool applies = false;

@@ -14,6 +14,11 @@ constexpr std::string_view kPrefix = "h1:";
 
 ValueHash::ValueHash(std::string_view secret) : key_(base::Blake2s::Of(secret)) {}
 
+bool ValueHash::IsText(std::string_view text) {
+  return text.size() == kTextBytes && text.starts_with(kPrefix) &&
+         text.find_first_not_of("0123456789abcdef", kPrefix.size()) == text.npos;
+}
+
 ValueHash::Text ValueHash::TextOf(std::string_view attribute, std::string_view value) const {
   constexpr std::string_view kHex = "0123456789abcdef";
   const std::string_view key(reinterpret_cast<const char*>(key_.data()), key_.size());

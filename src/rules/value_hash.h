@@ -21,6 +21,9 @@ class ValueHash {
   static constexpr std::size_t kTextBytes = 3 + 32;
   using Text = std::array<char, kTextBytes>;
 
+  // Whether `text` has the form of what TextOf() gives: "h1:" and 32 lower-case hex digits.
+  [[nodiscard]] static bool IsText(std::string_view text);
+
   // Allocates nothing. `attribute` keeps one value of two attributes apart.
   [[nodiscard]] Text TextOf(std::string_view attribute, std::string_view value) const;
 

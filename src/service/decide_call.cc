@@ -71,7 +71,8 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fall
   }
   verdict.kill_switch = snapshot.modes.all == rules::Mode::kOff;
   if (Result<void> matched =
-          snapshot.rules->Match(attributes, cost, snapshot.modes, matches_, absent_cost, only);
+          snapshot.rules->Match(attributes, cost, snapshot.modes, matches_,
+                                {.absent_cost = absent_cost, .only = only, .secrets = secrets});
       !matched) {
     verdict.allowed = false;
     verdict.request_error = std::move(matched.error().message);

@@ -40,6 +40,7 @@ class DecideCall {
   // Whether `cost` stands in where a rule takes its cost from an attribute that is absent: for
   // a status, which asks what is left. A check without that attribute cannot be judged.
   rules::AbsentCost absent_cost = rules::AbsentCost::kIsAnError;
+  rules::Secrets secrets = rules::Secrets::kAreValues;  // Hashes: for operators alone.
   store::StoreCall::Deadline deadline = store::StoreCall::Deadline::max();
 
   // Out. What it points to is good until OnVerdict() returns.

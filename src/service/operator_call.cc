@@ -69,9 +69,12 @@ void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
     call.request_error = NoSuchRule(call.only_rule);
   } else if (work.snapshot->rules != nullptr) {
     // Cost 0: neither verb spends.
-    if (Result<void> matched =
-            work.snapshot->rules->Match(call.attributes, Cost{.units = 0}, work.snapshot->modes,
-                                        work.matches, rules::AbsentCost::kIsTheCalls, only);
+    if (Result<void> matched = work.snapshot->rules->Match(
+            call.attributes, Cost{.units = 0}, work.snapshot->modes, work.matches,
+            {.absent_cost = rules::AbsentCost::kIsTheCalls,
+             .only = only,
+             .secrets = rules::Secrets::kMayBeHashes,
+             .by_key = true});
         !matched) {
       call.request_error = std::move(matched.error().message);
     } else {

@@ -19,7 +19,8 @@ namespace sluice::service {
 // alive and unmoved until OnDone(), which comes once, on the sending thread, during the
 // verb or later.
 
-// Refund or reset of every rule that applies to `attributes`, shadow rules among them.
+// Refund or reset of every rule that applies to `attributes`, shadow rules among them. A secret
+// attribute may be given by its hash.
 class OperatorCall {
  public:
   OperatorCall();
@@ -29,7 +30,9 @@ class OperatorCall {
 
   // In.
   Attributes attributes;
-  std::string_view only_rule;  // Not empty: only this one; a name that no rule has is an error.
+  // Not empty: the key of this rule, whether or not its match holds; a name that no rule has is an
+  // error.
+  std::string_view only_rule;
   Units units = 0;  // Refund: what each rule gets back, 0 to kMaxUnits, clamped to what is used.
   // Out.
   std::size_t touched = 0;                             // How many keys the store carried it out on.

@@ -38,6 +38,7 @@ void Exchange::Reset(Client& client) {
   want_receipts = false;
   receipt = reserve = false;
   absent_cost = rules::AbsentCost::kIsAnError;
+  secrets = rules::Secrets::kAreValues;
 }
 
 void Exchange::Begin(Client& client, const wire::Http1Request& request) {

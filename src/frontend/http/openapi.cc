@@ -41,7 +41,7 @@ bool IsOfAnotherRole(json::value& node, std::string_view role) {
   if (object == nullptr || !object->contains(kMark)) {
     return false;
   }
-  const bool other = object->at(kMark).as_string() != role;
+  const bool other = std::string_view(object->at(kMark).as_string()).find(role) == role.npos;
   object->stable_erase(kMark);
   return other;
 }

@@ -9,8 +9,8 @@ namespace sluice::frontend::http {
 
 // The OpenAPI description of one listener: of docs/openapi.json, the operations that `routes` serve
 // and the components that these refer to. A node of the source that is marked ("x-sluice-role":
-// "check") is there on listeners of that role only. `has_token`: all operations but the open ones
-// need the token; otherwise none does. Takes a millisecond.
+// "check", or "admin metrics") is there on listeners of these roles only. `has_token`: all
+// operations but the open ones need the token; otherwise none does. Takes a millisecond.
 //
 // The source has an operation for every route, which tests/e2e/admin/openapi_test.py holds.
 [[nodiscard]] std::string DescribeRoutes(std::span<const ServedRoute> routes, Role role,

@@ -73,8 +73,14 @@ constexpr Route kRoutes[] = {
      .body_bytes = kBatchBytes},
     {.path = "/v1/ratelimit/status",
      .methods = kRead,
-     .roles = {kCheck},
-     .handle = [](const Routed& r) { HandleStatus(r.request, std::nullopt, r.exchange); }},
+     .roles = {kCheck, kAdmin},
+     .handle =
+         [](const Routed& r) {
+           if (r.at.settings.role == kAdmin) {
+             r.exchange.secrets = rules::Secrets::kMayBeHashes;
+           }
+           HandleStatus(r.request, std::nullopt, r.exchange);
+         }},
     {.path = "/v1/ratelimit/status/{user_id}",
      .methods = kRead,
      .roles = {kCheck},

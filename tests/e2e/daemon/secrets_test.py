@@ -95,7 +95,7 @@ class SecretsTest(DaemonCase):
         self.assertIn("h1:", self.run_cli("key", "--rules", str(self.config), "api_key=" + SECRET))
         self.assertIn("live", self.run_cli("explain", "--rules", str(self.config), "ip=192.0.2.1",
                                            "api_key=" + SECRET))
-        # Operators name the value, not the hash.
+        # Operators may name the value.
         self.run_cli("unban", "--server", admin, "api_key=" + SECRET, "ip=192.0.2.1")
         self.assertEqual(self.check(SECRET)[0], 429)
         self.check(SECRET)
@@ -110,6 +110,26 @@ class SecretsTest(DaemonCase):
         for text in self.said:
             for secret in (SECRET, OTHER):
                 self.assertNotIn(secret, text)
+
+    def test_an_operator_who_has_the_hash_alone_can_look_unban_and_reset(self):
+        self.assertEqual([self.check(SECRET)[0] for _ in range(4)], [200, 200, 429, 403])
+        admin = "http://" + self.admin
+        [ban] = self.ask(self.admin, "GET", "/v1/ratelimit/bans")[1]["bans"]
+        hashed = "api_key=" + ban["attributes"]["api_key"]
+        self.assertIn(hashed, self.run_cli("bans", "--server", admin))
+        used = self.run_cli("status", "--server", admin, hashed, "ip=192.0.2.1")
+        self.assertRegex(used, r"new +denied +limit 1, remaining 0")
+        # The match of `live` asks for the value, so the rule is named.
+        self.assertEqual(self.run_cli("unban", "--server", admin, hashed, "--rule", "live"),
+                         "1 ban lifted\n")
+        self.assertEqual(self.check(SECRET)[0], 429)
+        self.run_cli("unban", "--server", admin, hashed, "--rule", "live")
+        self.assertEqual(self.run_cli("reset", "--server", admin, hashed, "--rule", "live"),
+                         "1 key reset\n")
+        self.assertEqual(self.check(SECRET)[0], 200)
+        # To a caller the hash is a value like any other.
+        self.assertEqual(self.ask(self.checks, "GET", "/v1/ratelimit/status?ip=192.0.2.1&" + hashed)
+                         [1]["limits"][0]["remaining"], 1)
 
     def test_the_hash_is_the_same_after_a_restart(self):
         self.assertEqual([self.check(SECRET)[0] for _ in range(2)], [200, 200])

@@ -73,6 +73,55 @@ rules: [{id: r, match: {ip: {cidr: "2001:db8::/32"}}, key_pattern: "{ip}", algor
   EXPECT_EQ(MatchOn(*built.set, {{"ip", "[2001:db8::2]:443"}}).key(), key);
 }
 
+// What an operator sees, and all that he has: the text of the key.
+TEST(ValueHashTest, AnOperatorMayGiveTheHashOfAValue) {
+  const Built built = BuildText(Rules("true"));
+  ASSERT_THAT(built.errors(), IsEmpty());
+  const std::string hash = Text({}, "api_key", "sk_live_42");
+  const Request request(Pairs{{"api_key", hash}});
+  Matches matches;
+  ASSERT_TRUE(built.set->Match(request.get(), {}, {}, matches, {.secrets = Secrets::kMayBeHashes}));
+  ASSERT_EQ(matches.applied().size(), 1U);  // The match of the other asks for the value.
+  EXPECT_EQ(matches.applied()[0].rule->id, "all");
+  EXPECT_EQ(matches.applied()[0].parts[0].value, hash);
+  EXPECT_EQ(matches.applied()[0].quota.limit, 9);
+  // A caller who sends a hash is one more value.
+  EXPECT_EQ(MatchOn(*built.set, {{"api_key", hash}}).key(), "api_key=" + Text({}, "api_key", hash));
+}
+
+TEST(ValueHashTest, TheKeyOfARuleIsFoundWithoutItsMatch) {
+  const Built built = BuildText(Rules("true"));
+  const std::string hash = Text({}, "api_key", "sk_live_42");
+  const Request request(Pairs{{"api_key", hash}});
+  Matches matches;
+  ASSERT_TRUE(built.set->Match(
+      request.get(), {}, {}, matches,
+      {.only = built.set->Find("live"), .secrets = Secrets::kMayBeHashes, .by_key = true}));
+  ASSERT_EQ(matches.applied().size(), 1U);
+  EXPECT_EQ(matches.applied()[0].rule->id, "live");
+  EXPECT_EQ(matches.applied()[0].parts[0].value, hash);
+}
+
+TEST(ValueHashTest, TheHashOfAnAddressIsNoAddressAndNoFault) {
+  const Built built = BuildText(R"(
+attributes: {ip: {type: ip, hash: true}}
+rules: [{id: r, key_pattern: "{ip}", algorithm: gcra, limit: unlimited}]
+)");
+  const std::string hash = Text({}, "ip", "192.0.2.1");
+  const Request request(Pairs{{"ip", hash}});
+  Matches matches;
+  ASSERT_TRUE(built.set->Match(request.get(), {}, {}, matches, {.secrets = Secrets::kMayBeHashes}));
+  EXPECT_EQ(matches.applied()[0].parts[0].value, hash);
+  EXPECT_FALSE(built.set->Match(request.get(), {}, {}, matches));
+}
+
+TEST(ValueHashTest, OnlyWhatHasTheFormOfAHashIsOne) {
+  EXPECT_TRUE(ValueHash::IsText("h1:05cd0596c1aac274e97aa493af929c92"));
+  EXPECT_FALSE(ValueHash::IsText("h1:05cd0596c1aac274e97aa493af929c9"));
+  EXPECT_FALSE(ValueHash::IsText("h1:05CD0596c1aac274e97aa493af929c92"));
+  EXPECT_FALSE(ValueHash::IsText("h2:05cd0596c1aac274e97aa493af929c92"));
+}
+
 TEST(ValueHashTest, AnExplanationDoesNotShowTheValue) {
   const Built built = BuildText(Rules("true"));
   const Request request(Pairs{{"api_key", "sk_test_1"}});
