@@ -127,6 +127,9 @@ void NativeCheckResponse::AppendMessage(std::string& out) const {
   if (!reservation.empty()) {
     message.add_string(13, reservation.data(), reservation.size());
   }
+  if (kill_switch) {
+    message.add_bool(14, true);
+  }
 }
 
 }  // namespace sluice::wire

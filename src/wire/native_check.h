@@ -49,6 +49,7 @@ struct NativeCheckResponse {
   std::vector<NativeHold> holds;
   std::string_view receipt;
   std::string_view reservation;
+  bool kill_switch = false;
 
   void AppendMessage(std::string& out) const;
 };

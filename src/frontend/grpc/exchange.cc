@@ -113,6 +113,7 @@ void CheckExchange::OnVerdict() noexcept {
     response.allowed = verdict.allowed;
     response.wait_ns = verdict.wait.count();
     response.governing = verdict.governing;
+    response.kill_switch = verdict.kill_switch;
     for (const service::RuleDecision& decision : verdict.decisions) {
       response.decisions.push_back(DecisionOf(decision));
     }

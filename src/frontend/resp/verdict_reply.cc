@@ -134,7 +134,8 @@ void AppendVerdict(const service::Verdict& verdict, const VerdictOptions& option
   const std::string reservation =
       TokenOf(options.reservation, ChargeKind::kReservation, verdict, options.keys);
   writer.Map(4U + (verdict.allowed ? 0U : 2U) + (waits ? 1U : 0U) + (may_hold ? 1U : 0U) +
-             (receipt.empty() ? 0U : 1U) + (reservation.empty() ? 0U : 1U));
+             (verdict.kill_switch ? 1U : 0U) + (receipt.empty() ? 0U : 1U) +
+             (reservation.empty() ? 0U : 1U));
   NameTruth(writer, "allowed", verdict.allowed);
   NameOrNull(writer, "remaining", remaining);
   NameOrNull(writer, "reset_at", reset_at);
@@ -148,6 +149,9 @@ void AppendVerdict(const service::Verdict& verdict, const VerdictOptions& option
   writer.Array(verdict.decisions.size());
   for (const service::RuleDecision& item : verdict.decisions) {
     AppendLimit(item, verdict.now, writer);
+  }
+  if (verdict.kill_switch) {
+    NameTruth(writer, "kill_switch", true);
   }
   if (may_hold) {
     AppendHolds(verdict, options.keys, writer);

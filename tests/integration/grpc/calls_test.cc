@@ -123,6 +123,22 @@ TEST_F(CallsTest, CheckIsTheServicesOwn) {
   EXPECT_EQ(decisions, 1);
 }
 
+TEST_F(CallsTest, ACheckUnderTheKillSwitchSaysSo) {
+  Open();
+  const auto says_so = [this] {
+    const auto stream = Call(kCheck, Framed(CheckRequest("u", 4)));
+    Exchange();
+    const std::string message = MessageOf(stream);
+    protozero::pbf_reader response(message);
+    return response.next(14) && response.get_bool();
+  };
+  service_.SetModes({.all = rules::Mode::kOff, .by_rule = {}});
+  EXPECT_TRUE(says_so());
+  service_.SetModes({});
+  store_.answer_at_once = true;
+  EXPECT_FALSE(says_so());
+}
+
 TEST_F(CallsTest, WhatIsWrongWithACheckIsAnInvalidArgument) {
   Open();
   store_.answer_at_once = true;

@@ -56,6 +56,12 @@ TEST_F(RuleCommandsTest, ANamedRuleIsAskedAlone) {
   EXPECT_EQ(Ask("SLUICE.RESET ap?i user_id=u"), "ERR there is no rule ap?i");
 }
 
+TEST_F(RuleCommandsTest, ACheckUnderTheKillSwitchSaysSo) {
+  service_->SetModes({.all = rules::Mode::kOff, .by_rule = {}});
+  EXPECT_EQ(Ask("SLUICE.CHECK * user_id=u"),
+            "[allowed 1 remaining nil reset_at nil limits [] kill_switch 1]");
+}
+
 TEST_F(RuleCommandsTest, APeekAndAStatusSpendNothing) {
   EXPECT_THAT(Ask("SLUICE.CHECK api user_id=u COST 4 PEEK"), StartsWith("[allowed 1 remaining 10"));
   EXPECT_THAT(Ask("SLUICE.CHECK api user_id=u PEEK COST 11"),
