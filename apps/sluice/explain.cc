@@ -69,10 +69,8 @@ int Print(const std::vector<ExplainedRule>& explained) {
 bool NormalizeEndpoint(const std::vector<ListenerConfig>& listeners,
                        std::vector<Attribute>& attributes, std::string& normal) {
   const auto endpoint = std::ranges::find(attributes, "endpoint", &Attribute::name);
-  const auto listener = std::ranges::find_if(listeners, [](const ListenerConfig& one) {
-    return one.has_proxies && one.proxy.paths.strict;
-  });
-  if (endpoint == attributes.end() || listener == listeners.end()) {
+  const ListenerConfig* const listener = ListenerOfProxies(listeners);
+  if (endpoint == attributes.end() || listener == nullptr || !listener->proxy.paths.strict) {
     return true;
   }
   const auto done =
@@ -101,8 +99,8 @@ int Explain(const ExplainOptions& options) {
     return kExitError;
   }
   rules::Findings findings;
-  std::vector<ListenerConfig> listeners;
-  const auto set = ReadRuleFiles(options.files, findings, &listeners);
+  BesidesRules besides;
+  const auto set = ReadRuleFiles(options.files, findings, &besides);
   if (set == nullptr) {
     for (const Error& error : findings.errors) {
       std::fprintf(stderr, "%s\n", error.Text().c_str());
@@ -110,7 +108,7 @@ int Explain(const ExplainOptions& options) {
     return kExitError;
   }
   std::string endpoint;
-  if (!NormalizeEndpoint(listeners, attributes, endpoint)) {
+  if (!NormalizeEndpoint(besides.listeners, attributes, endpoint)) {
     return kExitNo;
   }
   const Cost cost{.units = options.cost};
@@ -201,8 +199,9 @@ void AddExplain(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   Command& command = AddCommand(
       app, "explain", "Show which rules apply to a request, and their limits",
-      {.notes = "With --rules, of files. Without, of a running daemon: its rules in force from all "
-                "sources, the modes that are set, and the kill switch.",
+      {.notes = "With --rules: the rules of files. Without: those of a running daemon, from all "
+                "sources, "
+                "with the modes that are set and the kill switch.",
        .exit_codes = "0 a rule applies, 1 none does, 2 error",
        .examples = {{"The rules for a customer of a plan",
                      "sluice explain --rules rules.yaml user_id=u_42 plan=enterprise"},

@@ -216,4 +216,15 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
   return listener;
 }
 
+const ListenerConfig* ListenerOfProxies(const std::vector<ListenerConfig>& listeners) {
+  const ListenerConfig* first = nullptr;
+  for (const ListenerConfig& listener : listeners) {
+    if (listener.has_proxies && listener.proxy.paths.strict) {
+      return &listener;
+    }
+    first = first == nullptr && listener.has_proxies ? &listener : first;
+  }
+  return first;
+}
+
 }  // namespace sluice::app

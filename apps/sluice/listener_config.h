@@ -50,4 +50,8 @@ struct ListenerConfig {
                                           const std::filesystem::path& folder,
                                           rules::Reporter& report);
 
+// The listener by whose settings a path is read where none is asked: of those for proxies the first
+// with strict paths, else the first; nullptr if none is for proxies.
+[[nodiscard]] const ListenerConfig* ListenerOfProxies(const std::vector<ListenerConfig>& listeners);
+
 }  // namespace sluice::app

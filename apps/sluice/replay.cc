@@ -73,7 +73,8 @@ bool Print(std::string& text) {
 
 int ReplayLogs(const ReplayOptions& options) {
   rules::Findings findings;
-  const auto rules = ReadRuleFiles(options.rules, findings);
+  BesidesRules besides;
+  const auto rules = ReadRuleFiles(options.rules, findings, &besides);
   for (const Error& error : findings.errors) {
     std::fprintf(stderr, "%s\n", error.Text().c_str());
   }
@@ -90,9 +91,12 @@ int ReplayLogs(const ReplayOptions& options) {
                       replay::kProfileAttributes.end());
   }
   const auto log_options = LogOptionsOf(options.logs);
-  const auto plan = AttributePlanOf(options.logs, attributes);
+  auto plan = AttributePlanOf(options.logs, attributes);
   if (!log_options || !plan) {
     return kExitError;
+  }
+  if (const ListenerConfig* const proxies = ListenerOfProxies(besides.listeners)) {
+    plan->ReadPathsAs(proxies->proxy.paths);
   }
   std::string decisions;
   replay::LogReplayOptions run{.compare = options.compare, .top = options.top};
@@ -153,7 +157,8 @@ void AddReplay(CLI::App& app, int& exit_code) {
            "--log-format describes; plain, or within the output of Docker, Compose, Kubernetes or "
            "syslog. The format is found out.\n\n"
            "Attributes: ip, client, method, path, endpoint, host, status, user_agent, user, and "
-           "every column by its name.\n\n"
+           "every column by its name. If --rules is a daemon's configuration with a listener for "
+           "proxies, endpoint is read by its paths setting, as in a proxy's question.\n\n"
            "--format events: reads one JSON object per line, prints one line per check or peek "
            "(docs/replay.md).",
        .exit_codes = "0 done, 1 the rules are invalid, 2 error",

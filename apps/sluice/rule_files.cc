@@ -26,7 +26,7 @@ void DropRepeated(std::vector<Error>& errors) {
 
 std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::string>& files,
                                                     rules::Findings& findings,
-                                                    std::vector<ListenerConfig>* listeners) {
+                                                    BesidesRules* besides) {
   std::vector<rules::SourceText> sources;
   std::set<std::filesystem::path> seen;
   const auto add = [&](rules::SourceText source) {
@@ -49,8 +49,12 @@ std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::strin
       }
       DaemonConfig config = ReadDaemonConfig(*text, file, findings);
       add(std::move(config.own_rules));
-      if (listeners != nullptr) {
-        listeners->insert(listeners->end(), config.listeners.begin(), config.listeners.end());
+      if (besides != nullptr) {
+        besides->listeners.insert(besides->listeners.end(), config.listeners.begin(),
+                                  config.listeners.end());
+        if (config.envoy) {
+          besides->envoy = std::move(config.envoy);
+        }
       }
       for (Error& warning : sources::WarnOfEmptyGlobs(config.rule_files)) {
         findings.warnings.push_back(std::move(warning));

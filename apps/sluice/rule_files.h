@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,17 @@
 
 namespace sluice::app {
 
+// What configurations say besides their rules.
+struct BesidesRules {
+  std::vector<ListenerConfig> listeners;
+  std::optional<EnvoyConfig> envoy;
+};
+
 // Reads rule files as one set, as a daemon does that loads them together. A daemon's
 // configuration among them is checked too, and the rules that stand in it belong to the set.
-// nullptr if `findings` got an error. The listeners of a configuration are added to `listeners`.
+// nullptr if `findings` got an error. What a configuration says besides is added to `besides`.
 [[nodiscard]] std::shared_ptr<const rules::RuleSet> ReadRuleFiles(
     const std::vector<std::string>& files, rules::Findings& findings,
-    std::vector<ListenerConfig>* listeners = nullptr);
+    BesidesRules* besides = nullptr);
 
 }  // namespace sluice::app

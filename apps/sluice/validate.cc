@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
@@ -30,23 +32,6 @@ void Print(const rules::Findings& findings) {
   }
 }
 
-int Validate(const std::vector<std::string>& files) {
-  rules::Findings findings;
-  std::vector<ListenerConfig> listeners;
-  const auto set = ReadRuleFiles(files, findings, &listeners);
-  if (set != nullptr) {
-    ReviewForProxies(listeners, *set, findings);
-    HintAtRules(listeners, *set, findings);
-  }
-  Print(findings);
-  if (!findings.errors.empty()) {
-    return kExitNo;
-  }
-  const std::size_t rules = set->rules().size();
-  std::printf("ok: %zu rule%s\n", rules, rules == 1 ? "" : "s");
-  return kExitOk;
-}
-
 // As envoyproxy/ratelimit words it, and where it is.
 void PrintEnvoyError(const Error& error) {
   std::printf("%s: %s\n", error.place.file.c_str(),
@@ -54,6 +39,50 @@ void PrintEnvoyError(const Error& error) {
   if (error.place.line > 0) {
     std::printf("  at line %d, column %d\n", error.place.line, error.place.column);
   }
+}
+
+// "4 limits in 1 domain": what the directory of Envoy's limits holds. Problems are printed; nullopt
+// where there are errors.
+std::optional<std::string> ReviewEnvoy(const EnvoyConfig& config) {
+  const auto tree = ReadEnvoyTree(config);
+  if (!tree) {
+    PrintEnvoyError(tree.error());
+    return std::nullopt;
+  }
+  for (const Error& skipped : tree->skipped) {
+    std::printf("%s (warning)\n", skipped.Text().c_str());
+  }
+  rules::Findings findings;
+  const auto configuration = envoy::Configuration::Read(tree->files, config.reading, findings);
+  for (const Error& error : findings.errors) {
+    PrintEnvoyError(error);
+  }
+  if (configuration == nullptr) {
+    return std::nullopt;
+  }
+  const std::size_t limits = configuration->limits().size();
+  const std::size_t domains = configuration->domain_count();
+  return fmt::format("{} limit{} in {} domain{}", limits, limits == 1 ? "" : "s", domains,
+                     domains == 1 ? "" : "s");
+}
+
+int Validate(const std::vector<std::string>& files) {
+  rules::Findings findings;
+  BesidesRules besides;
+  const auto set = ReadRuleFiles(files, findings, &besides);
+  if (set != nullptr) {
+    ReviewForProxies(besides.listeners, *set, findings);
+    HintAtRules(besides.listeners, *set, findings);
+  }
+  Print(findings);
+  const auto limits = besides.envoy ? ReviewEnvoy(*besides.envoy) : std::string();
+  if (!findings.errors.empty() || !limits) {
+    return kExitNo;
+  }
+  const std::size_t rules = set->rules().size();
+  std::printf("ok: %zu rule%s%s%s\n", rules, rules == 1 ? "" : "s",
+              limits->empty() ? "" : "; Envoy: ", limits->c_str());
+  return kExitOk;
 }
 
 // As `sluice serve --envoy` would be set up, but for what the command line says otherwise.
@@ -75,29 +104,11 @@ std::optional<EnvoyConfig> ReadEnvoyConfig(const std::string& directory, bool me
 
 int ValidateEnvoy(const std::string& directory, bool merge_domains) {
   const auto config = ReadEnvoyConfig(directory, merge_domains);
-  if (!config) {
+  const auto limits = config ? ReviewEnvoy(*config) : std::nullopt;
+  if (!limits) {
     return kExitNo;
   }
-  const auto tree = ReadEnvoyTree(*config);
-  if (!tree) {
-    PrintEnvoyError(tree.error());
-    return kExitNo;
-  }
-  for (const Error& skipped : tree->skipped) {
-    std::printf("%s (warning)\n", skipped.Text().c_str());
-  }
-  rules::Findings findings;
-  const auto configuration = envoy::Configuration::Read(tree->files, config->reading, findings);
-  for (const Error& error : findings.errors) {
-    PrintEnvoyError(error);
-  }
-  if (configuration == nullptr) {
-    return kExitNo;
-  }
-  const std::size_t limits = configuration->limits().size();
-  const std::size_t domains = configuration->domain_count();
-  std::printf("ok: %zu limit%s in %zu domain%s\n", limits, limits == 1 ? "" : "s", domains,
-              domains == 1 ? "" : "s");
+  std::printf("ok: %s\n", limits->c_str());
   return kExitOk;
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "wire/scalar_object.h"
+#include "wire/url.h"
+
 namespace sluice::logs {
 
 AttributePlan::AttributePlan(const std::vector<std::string>& names,
@@ -16,6 +19,29 @@ AttributePlan::AttributePlan(const std::vector<std::string>& names,
   if (!cost.empty()) {
     cost_ = SourceNamed(cost);
   }
+}
+
+void AttributePlan::ReadPathsAs(const wire::PathSettings& paths) {
+  const auto found = std::ranges::find(names_, "endpoint");
+  if (found != names_.end()) {
+    path_ = static_cast<std::size_t>(found - names_.begin());
+    path_settings_ = paths;
+  }
+}
+
+tl::expected<void, std::string_view> AttributePlan::AppendPath(std::string& out,
+                                                               std::string_view path) const {
+  const std::size_t before = out.size();
+  const std::string_view asked = wire::PathOfTarget(path);
+  if (!path_settings_.strict) {
+    wire::AppendPercentDecodedLeniently(out, asked);
+  } else if (auto normal = wire::AppendNormalPath(out, asked, path_settings_); !normal) {
+    return normal;
+  }
+  if (out.size() - before > wire::ScalarObjectLimits{}.value_bytes) {
+    return tl::unexpected<std::string_view>("the path is longer than 1024 bytes");
+  }
+  return {};
 }
 
 AttributePlan::Source AttributePlan::SourceNamed(const std::string& name) {

@@ -7,9 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include <tl/expected.hpp>
+
 #include "sluice/decision.h"
 
 #include "logs/log_record.h"
+#include "wire/path_normalizer.h"
 
 namespace sluice::logs {
 
@@ -22,6 +25,16 @@ class AttributePlan {
   // request's cost comes from; "" for 1 each.
   AttributePlan(const std::vector<std::string>& names,
                 const std::map<std::string, std::string>& sources, const std::string& cost);
+
+  // Has the attribute `endpoint` read as a listener reads the path of a proxy's question. Without
+  // it, it is what the log has.
+  void ReadPathsAs(const wire::PathSettings& paths);
+  // Which attribute is so read; nullopt if none is.
+  [[nodiscard]] const std::optional<std::size_t>& path() const { return path_; }
+  // Appends what rules see of `path`, as the log has it. An error, for people, where the listener
+  // refuses such a request: nobody judges it.
+  [[nodiscard]] tl::expected<void, std::string_view> AppendPath(std::string& out,
+                                                                std::string_view path) const;
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::string& name(std::size_t i) const { return names_[i]; }
@@ -53,6 +66,8 @@ class AttributePlan {
   std::vector<Source> sources_;
   std::vector<std::string> columns_;
   std::optional<Source> cost_;
+  std::optional<std::size_t> path_;
+  wire::PathSettings path_settings_;
 };
 
 }  // namespace sluice::logs

@@ -105,7 +105,7 @@ Result<void> LogStream::ReadAllIntoSort() {
       return added;
     }
     for (std::size_t i = 0; i < plan_.size(); ++i) {
-      sort_->AddValue(plan_.ValueOf(i, record_));
+      sort_->AddValue(ValueOf(i));
     }
   }
   return sort_->Finish();
@@ -190,12 +190,33 @@ bool LogStream::ReadRequest() {
       continue;
     }
     cost_ = *cost;
+    if (!ReadPath()) {
+      continue;
+    }
     first_ = std::min(first_, record_.at);
     has_fractions_ =
         has_fractions_ || record_.at.time_since_epoch() % std::chrono::seconds(1) != Duration{};
     return true;
   }
   return false;
+}
+
+bool LogStream::ReadPath() {
+  has_path_ = false;
+  if (!plan_.path()) {
+    return true;
+  }
+  const std::string_view asked = plan_.ValueOf(*plan_.path(), record_);
+  if (asked.data() == nullptr) {
+    return true;
+  }
+  path_.clear();
+  if (const auto read = plan_.AppendPath(path_, asked); !read) {
+    CountBad(reader_.line_number(), "Sluice refuses its path: " + std::string(read.error()));
+    return false;
+  }
+  has_path_ = true;
+  return true;
 }
 
 bool LogStream::Jumps(WallInstant at) const {
@@ -205,7 +226,7 @@ bool LogStream::Jumps(WallInstant at) const {
 void LogStream::PutAside() {
   aside_.Add(record_.at, cost_, reader_.line_number());
   for (std::size_t i = 0; i < plan_.size(); ++i) {
-    aside_.AddValue(plan_.ValueOf(i, record_));
+    aside_.AddValue(ValueOf(i));
   }
   has_record_ = false;
 }
@@ -243,7 +264,7 @@ SecondOfRequests* LogStream::PlaceRecord() {
   second.Add(at, cost_, reader_.line_number());
   std::size_t bytes = sizeof(SecondOfRequests::Entry);
   for (std::size_t i = 0; i < plan_.size(); ++i) {
-    const std::string_view value = plan_.ValueOf(i, record_);
+    const std::string_view value = ValueOf(i);
     second.AddValue(value);
     bytes += value.size() + sizeof(SecondOfRequests::Piece);
   }

@@ -117,6 +117,13 @@ class LogStream {
   Result<void> ReadAllIntoSort();
   // The next line that is a request: into record_ and cost_. False at the end.
   bool ReadRequest();
+  // Reads the path of record_ into path_, if the plan says how. False, counted: it would be
+  // refused.
+  bool ReadPath();
+  // Attribute `i` of record_.
+  [[nodiscard]] std::string_view ValueOf(std::size_t i) const {
+    return plan_.path() == i && has_path_ ? std::string_view(path_) : plan_.ValueOf(i, record_);
+  }
   // Whether `at` lies far ahead of all before.
   [[nodiscard]] bool Jumps(WallInstant at) const;
   void PutAside();
@@ -138,6 +145,8 @@ class LogStream {
 
   LogRecord record_;
   Units cost_ = 1;
+  std::string path_;  // Of record_, as rules see it; if has_path_.
+  bool has_path_ = false;
   bool has_record_ = false;  // record_ waits for a place.
   bool started_ = false;     // Something has a place.
   // One wrong stamp far ahead would make all that follow late. So a request that jumps waits

@@ -63,6 +63,19 @@ class CommandsTest(DaemonCase):
         self.assertIn("write rule_sources: [{files: [api.yaml]}]", said)
         self.assertIn("write rule_sources: [{files: [api.yaml]}]", self.refuses_to_start())
 
+    def test_validate_reads_envoys_limits_of_a_configuration(self):
+        (self.root / "domains").mkdir()
+        limits = self.root / "domains/shop.yaml"
+        limits.write_text("domain: shop\ndescriptors:\n"
+                          "  - {key: user, rate_limit: {unit: day, requests_per_unit: 1}}\n")
+        (self.root / "sluice.yaml").write_text("envoy: {directory: domains}\n")
+        self.assertEqual(self.run_sluice("validate", "sluice.yaml"),
+                         "ok: 0 rules; Envoy: 1 limit in 1 domain\n")
+        limits.write_text("domain: shop\ndescriptors:\n  - {key: user, rate_limit: {unit: eon}}\n")
+        said = self.run_sluice("validate", "sluice.yaml", code=1)
+        self.assertIn("shop.yaml", said)
+        self.assertNotIn("ok", said)
+
     def test_a_check_prints_its_holds_and_release_gives_them_back(self):
         _, sluice = self.serve()
         said = sluice("check", "kind=export", "tenant=a")
@@ -81,6 +94,10 @@ class CommandsTest(DaemonCase):
                          "enforce)\n")
         self.assertEqual(json.loads(sluice("mode", "api", "--json"))["mode"], "shadow")
         self.assertIn("as the rule itself says", sluice("mode", "api", "own"))
+        self.assertEqual(sluice("mode", "apy", code=2),
+                         "sluice: Not Found: there is no rule apy, did you mean api?\n")
+        self.assertEqual(sluice("mode", "login", code=2),
+                         "sluice: Not Found: there is no rule login (known: jobs, api)\n")
         self.assertIn("switch is on", sluice("kill-switch", "on"))
         self.assertIn("switch is on: every request", sluice("mode", "api"))
         self.assertIn("switch is off", sluice("kill-switch", "off"))

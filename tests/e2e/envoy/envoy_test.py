@@ -285,6 +285,26 @@ class EnvoyTest(EnvoyCase):
         self.assertEqual(self.process.wait(timeout=20), 0)
         self.assertFalse(socket.exists())
 
+    def test_validate_reads_the_environment_of_serve(self):
+        config = self.root / "first/ratelimit/config"
+        (config / "more.yaml").write_text(
+            "domain: d\ndescriptors:\n  - {key: more, rate_limit: {unit: day, requests_per_unit: 1}}\n")
+
+        def validate(*words, **more):
+            run = subprocess.run([self.sluice, "validate", "--envoy", *words], cwd=self.root,
+                                 env=self.environment(**more), capture_output=True, text=True, timeout=60)
+            return run.returncode, run.stdout
+        for words in ((), (str(config),)):
+            code, said = validate(*words)
+            self.assertEqual(code, 1, said)
+            self.assertIn("duplicate domain 'd'", said)
+            for more in ({"MERGE_DOMAIN_CONFIG": "true"}, {"MERGE_DOMAIN_CONFIG": "1"}):
+                self.assertEqual(validate(*words, **more), (0, "ok: 3 limits in 1 domain\n"))
+            self.assertEqual(validate(*words, "--merge-domains")[0], 0)
+        self.assertEqual(validate(MERGE_DOMAIN_CONFIG="perhaps")[0], 1)
+        self.start(MERGE_DOMAIN_CONFIG="true")
+        self.assertEqual(self.client.ask("d", [[("more", "x")]])[0], rls.OK)
+
     def operate(self, *words):
         """What `sluice envoy` says, read from JSON; or its complaint."""
         run = subprocess.run([self.sluice, "envoy", *words, "--json", "--server",

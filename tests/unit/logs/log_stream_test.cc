@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // A line of the combined format at 09:00 and `second` seconds, of the client 192.0.2.`host`.
 std::string Line(int second, int host) {
@@ -54,6 +55,28 @@ class LogStreamTest : public LogFilesTest {
   std::vector<std::string> bad_lines_;
   std::string error_;
 };
+
+// What a listener makes of the path of a proxy's question, and what it refuses.
+TEST_F(LogStreamTest, PathsAreReadAsAListenerReadsThem) {
+  const auto line = [](const std::string& target) {
+    return "192.0.2.1 - - [17/Dec/2025:09:00:01 +0000] \"GET " + target +
+           " HTTP/1.1\" 200 5 \"-\" \"-\"\n";
+  };
+  const std::string log = Write("log", line("//login/?a=1") + line("/%6Cogin") + line("/a%2Fb") +
+                                           line("/" + std::string(1500, 'x')));
+  plan_ = AttributePlan({"endpoint"}, {}, "");
+  EXPECT_THAT(Read({log}),
+              ElementsAre("1 //login/", "1 /%6Cogin", "1 /a%2Fb", "1 /" + std::string(1500, 'x')));
+  plan_.ReadPathsAs({.strict = true});
+  EXPECT_THAT(Read({log}), ElementsAre("1 /login", "1 /login"));
+  EXPECT_THAT(bad_lines_, ElementsAre(HasSubstr("3: Sluice refuses its path: "),
+                                      HasSubstr("4: Sluice refuses its path: the path is longer")));
+  plan_.ReadPathsAs({});
+  EXPECT_THAT(Read({log}), ElementsAre("1 //login/", "1 /login", "1 /a/b"));
+  plan_ = AttributePlan({"ip"}, {}, "");
+  plan_.ReadPathsAs({.strict = true});
+  EXPECT_THAT(Read({log}), SizeIs(4));
+}
 
 TEST_F(LogStreamTest, PutsLinesInOrderAndCountsTheBad) {
   EXPECT_THAT(Read({Write("log", Line(1, 1) + "garbage\n" + Line(40, 2) + Line(12, 3) + "\n" +
