@@ -12,7 +12,7 @@ namespace sluice::app {
 namespace {
 
 // Into `body` what a daemon answers. kExitError, said on stderr, where there is no such answer.
-int Ask(const AdminOptions& options, const net::HttpCall& call, std::string& body) {
+int FetchAnswer(const AdminOptions& options, const net::HttpCall& call, std::string& body) {
   const auto url = net::ParseHttpUrl(options.server);
   if (!url) {
     std::fprintf(stderr, "sluice: %s\n", url.error().Text().c_str());
@@ -40,13 +40,13 @@ int Ask(const AdminOptions& options, const net::HttpCall& call, std::string& bod
 }  // namespace
 
 int AskAdmin(const std::string& server, const net::HttpCall& call, std::string& body) {
-  return Ask({.server = server}, call, body);
+  return FetchAnswer({.server = server}, call, body);
 }
 
 int AskAdmin(const AdminOptions& options, const net::HttpCall& call,
              std::string (*tell)(const std::string& answer)) {
   std::string body;
-  const int exit_code = Ask(options, call, body);
+  const int exit_code = FetchAnswer(options, call, body);
   if (exit_code == kExitOk) {
     const std::string text = options.json ? body + '\n' : tell(body);
     std::printf("%s", base::DisplayText(text, base::LineFeeds::kKept).c_str());

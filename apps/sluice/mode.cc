@@ -72,7 +72,7 @@ void AddKillSwitch(CLI::App& app, int& exit_code) {
   Command& command =
       AddCommand(app, "kill-switch", "Turn all rules off or on again (show: no argument)",
                  {.examples = {{"Allow every request", "sluice kill-switch on"},
-                               {"Put the rules back in force", "sluice kill-switch off"}}});
+                               {"Turn all rules on again", "sluice kill-switch off"}}});
   command.add_option("state", options->mode, "on: every request is allowed, nothing is counted")
       ->check(CLI::IsMember({"on", "off"}));
   AddAdminOptions(command, options->admin);

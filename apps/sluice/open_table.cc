@@ -77,10 +77,12 @@ void WarnOfOtherSnapshots(const std::string& snapshot) {
   const std::size_t count = others.size();
   others.resize(std::min(count, kShown));
   spdlog::warn(
-      "all keys start fresh: no snapshot is of this table ({}), and {} of other tables {} there: "
-      "{}{}. To take one over: stop this daemon, remove its table, sluice table restore FILE",
-      snapshot, count, count == 1 ? "is" : "are", fmt::join(others, ", "),
-      count > kShown ? ", ..." : "");
+      "every key starts with its full limit: this table has no snapshot ({}). {} of other tables "
+      "in "
+      "that folder: {}{}. To use one, stop this daemon, remove its table, and run sluice table "
+      "restore FILE",
+      snapshot, count == 1 ? "A snapshot" : fmt::format("{} snapshots", count),
+      fmt::join(others, ", "), count > kShown ? ", ..." : "");
 }
 
 store::WhenFull PolicyOf(WhenFull when_full) {

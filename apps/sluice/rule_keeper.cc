@@ -8,6 +8,7 @@
 #include "rule_refusal.h"
 #include "rule_text.h"
 #include "rules/origin.h"
+#include "service/snapshot.h"
 #include "state_folder.h"
 
 namespace sluice::app {
@@ -156,7 +157,7 @@ void RuleKeeper::Delete(std::string_view id, OnDone on_done) {
   }
   const rules::Rule* const rule = rules()->Find(id);
   if (rule == nullptr) {
-    on_done(Refused(404, "no_such_rule", "there is no rule with this id"));
+    on_done(Refused(404, "no_such_rule", service::NoSuchRule(id)));
     return;
   }
   on_done(Refused(

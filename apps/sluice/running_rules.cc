@@ -63,7 +63,7 @@ void RunningRules::WarnOfChangedSections() {
   }
   logged_sections_ = std::move(sections);
   if (!logged_sections_.empty()) {
-    spdlog::warn("{}: {} changed: restart the daemon to put this in force", own_file_.path(),
+    spdlog::warn("{}: {} changed: restart the daemon to apply this", own_file_.path(),
                  fmt::join(logged_sections_, ", "));
   } else {
     spdlog::info("{}: no restart is needed any more", own_file_.path());

@@ -65,7 +65,7 @@ Result<int> Info(const std::string& path) {
   fmt::print("keys      {} of {} ({})\n", about->keys, about->keys_made_for,
              Percent(about->keys, about->keys_made_for));
   if (about->is_snapshot) {
-    fmt::print("blocks    of {}\n", about->blocks);
+    fmt::print("blocks    room for {}\n", about->blocks);
   } else {
     fmt::print("blocks    {} of {} ({})\n", about->blocks_in_use, about->blocks,
                Percent(about->blocks_in_use, about->blocks));

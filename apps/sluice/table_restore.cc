@@ -105,9 +105,8 @@ Result<void> RestoreTable(const std::string& snapshot, const std::string& config
   std::error_code error;
   if (fs::exists(files->path, error)) {
     return FileFault(files->path,
-                     "the table is there, and a start takes it up "
-                     "in place of any snapshot: stop the "
-                     "daemon, remove this file, and try again");
+                     "the table exists, and the daemon would load it instead of the snapshot: stop "
+                     "the daemon, remove this file, and try again");
   }
   if (fs::equivalent(snapshot, files->snapshot, error)) {
     return FileFault(snapshot, "is this table's snapshot already: the next start loads it");

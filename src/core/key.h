@@ -21,8 +21,8 @@ inline constexpr std::size_t kMaxKeyParts = 8;
 inline constexpr std::size_t kMaxValueBytes = 1024;
 inline constexpr std::size_t kMaxFormerIds = 8;
 
-// Whose quota: the rule and the typed tuple of its key attributes. The store adds what
-// shapes the state (algorithm, window, segments, zone; of throttle not the window), so that a
+// What a limit is counted for: the rule and the typed tuple of its key attributes. The store adds
+// what shapes the state (algorithm, window, segments, zone; of throttle not the window), so that a
 // change of those starts fresh, and hashes or escapes as it needs.
 struct KeyView {
   std::string_view rule;

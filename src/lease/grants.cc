@@ -339,7 +339,7 @@ void Borrower::Tend(LeaseEntry& entry, NodeTime now) {
   if (entry.HoldsAny() && backs_open_ < kMostBacksOpen &&
       (draining_ || (now >= entry.give_back_after && idle >= IdleTime(StandingOf(entry, now))))) {
     GiveBackAll(entry, now);
-    // Each leaves a mark in the store until its charge counts no more.
+    // Each return leaves a record in the store for as long as its charge counts.
     entry.give_back_after = now + entry.span / 64;
   }
   const bool is_over = draining_ || (idle >= kForgetAfter && now >= entry.denied_until);

@@ -135,8 +135,8 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
   }
 }
 
-// A Redis that has lost its data knows those nodes only that have come back so far: that they are
-// fewer is believed when it is said again.
+// A Redis that has lost its data sees nodes return one by one, so a lower count is used only when
+// it comes twice in a row.
 void Channel::OnCounted(int nodes) {
   const bool fewer = nodes < nodes_->load(std::memory_order_relaxed);
   if (!fewer || fewer_told_) {

@@ -106,12 +106,12 @@ std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field, Rep
   if (text.starts_with('-') && AllDigits(text.substr(1))) {
     return fail("it cannot be negative; 0 lets nothing pass, and limit: unlimited everything");
   }
-  if (text.find_first_of(".eE") != text.npos && IsDigit(text.empty() ? 'x' : text.front())) {
-    return fail("write a whole number in digits, without fraction or exponent");
-  }
   if (const std::string split = field == "rate" || field == "limit" ? SplitRate(text, field) : "";
       !split.empty()) {
     return fail(split);
+  }
+  if (text.find_first_of(".eE") != text.npos && IsDigit(text.empty() ? 'x' : text.front())) {
+    return fail("write a whole number in digits, without fraction or exponent");
   }
   if (text == "unlimited") {
     return fail("only limit may be unlimited: write limit: unlimited");

@@ -57,7 +57,7 @@ class Fallback {
   // else, or where one of these denies, nothing is charged.
   void Decide(FallbackRoom& room, bool charge);
 
-  // The key is as good as fresh, or banned no longer, or has got units back: also here.
+  // The key was reset, its ban was lifted, or it got units back: the same here.
   void Reset(const core::KeyView& key, const core::Quota& quota);
   void Unban(const core::KeyView& key, const core::Quota& quota);
   void Forget(const core::KeyView& key, const core::Quota& quota) { denials_.Forget(key, quota); }

@@ -48,7 +48,7 @@ std::string NoRoomFor(Trouble trouble, const TableParts& to) {
   }
   return "has more entries and holds in use than " + std::to_string(to.blocks.size()) +
          " blocks have room for: raise table.blocks, or remove the file to start with every key "
-         "fresh";
+         "at its full limit";
 }
 
 void Wipe(const TableParts& to) {

@@ -11,6 +11,7 @@
 #include "frontend/http/errand.h"
 #include "frontend/http/problem.h"
 #include "rules/mode_overrides.h"
+#include "service/snapshot.h"
 #include "wire/entity_tag.h"
 #include "wire/http1_response.h"
 #include "wire/json_writer.h"
@@ -87,11 +88,9 @@ void AnswerRule(int status, const AdminDesk& desk, const rules::Rule& rule, std:
   exchange.AddField("ETag", EntityTag(text));
 }
 
-void AnswerNoSuchRule(Exchange& exchange) {
-  exchange.AnswerProblem({.status = 404,
-                          .title = {},
-                          .detail = "there is no rule with this id",
-                          .code = "no_such_rule"});
+void AnswerNoSuchRule(std::string_view id, Exchange& exchange) {
+  exchange.AnswerProblem(
+      {.status = 404, .title = {}, .detail = service::NoSuchRule(id), .code = "no_such_rule"});
 }
 
 void AnswerRefusal(const RuleRefusal& refusal, Exchange& exchange) {
@@ -165,7 +164,7 @@ class RuleErrand final : public Errand {
     } else if (const auto set = desk_.rules.rules(); const auto* const rule = set->Find(id_)) {
       AnswerRule(200, desk_, *rule, desk_.rules.TextOf(*rule), exchange_);
     } else {
-      AnswerNoSuchRule(exchange_);  // Somebody has deleted it since.
+      AnswerNoSuchRule(id_, exchange_);  // Somebody has deleted it since.
     }
     exchange_.OnErrandDone();
   }
@@ -213,7 +212,7 @@ void HandleRule(const wire::Http1Request& request, std::string_view id, const Ad
   }
   if (reads) {
     if (rule == nullptr) {
-      AnswerNoSuchRule(exchange);
+      AnswerNoSuchRule(id, exchange);
     } else {
       AnswerRule(200, desk, *rule, text, exchange);
     }

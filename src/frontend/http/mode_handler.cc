@@ -2,8 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "frontend/http/problem.h"
+#include "rules/spelling.h"
+#include "service/snapshot.h"
 #include "wire/json_writer.h"
 #include "wire/scalar_object.h"
 
@@ -64,6 +68,15 @@ void AnswerMode(const rules::Rule& rule, const AdminDesk& desk, Exchange& exchan
   exchange.AnswerText(200, kJson, body);
 }
 
+// "there is no rule logn, did you mean login?".
+std::string NoSuchRuleAmong(const rules::RuleSet& set, std::string_view id) {
+  std::vector<std::string_view> known;
+  for (const rules::Rule& rule : set.rules()) {
+    known.emplace_back(rule.id);
+  }
+  return service::NoSuchRule(id) + rules::KnownOnes(id, known);
+}
+
 }  // namespace
 
 void HandleMode(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
@@ -71,10 +84,8 @@ void HandleMode(const wire::Http1Request& request, std::string_view id, const Ad
   const auto set = desk.rules.rules();
   const rules::Rule* const rule = set->Find(id);
   if (rule == nullptr) {
-    exchange.AnswerProblem({.status = 404,
-                            .title = {},
-                            .detail = "there is no rule with this id",
-                            .code = "no_such_rule"});
+    exchange.AnswerProblem(
+        {.status = 404, .title = {}, .detail = NoSuchRuleAmong(*set, id), .code = "no_such_rule"});
     return;
   }
   if (request.method == wire::HttpMethod::kPut) {

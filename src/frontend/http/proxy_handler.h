@@ -26,8 +26,8 @@ namespace sluice::frontend::http {
 // Where something follows our path, it is the endpoint, and method and host are those of this
 // request: its client may have written any field. settings.request_fields says which family counts.
 //
-// Else the answer is 200 with an empty body, or deny_status, whatever the reason: proxies take
-// other statuses for failures of ours. `suffix` is what followed our path: "" or "/...".
+// Else the answer is 200 with an empty body, or deny_status, whatever the reason: proxies treat
+// other statuses as an outage. `suffix` is what followed our path: "" or "/...".
 void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix,
                       const ProxySettings& settings, Exchange& exchange);
 

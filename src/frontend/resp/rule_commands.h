@@ -13,9 +13,9 @@ void RunReset(Args args, Connection& connection);
 // SLUICE.REFUND rule|* name=value ... [COST n]
 void RunRefund(Args args, Connection& connection);
 
-// Whether a client may lift limits by hand. Checking is for every application; making a limit
-// forget is for who knows the listener's password or has a certificate for it, or where neither is
-// asked for, for who is on this host: others could free themselves of every limit.
+// Whether a client may reset and refund by hand. Every application may check. Resets and refunds
+// are for clients that have authenticated, by password or certificate, and, if the listener
+// requires neither, for clients on this host: others could free themselves of every limit.
 [[nodiscard]] bool MayOperate(Connection& connection);
 
 }  // namespace sluice::frontend::resp

@@ -166,7 +166,7 @@ class SurviveTest(unittest.TestCase):
         self.assertEqual(self.used("u")[:2], [0, 0])
         process.terminate()
         log = process.communicate(timeout=20)[1]
-        self.assertIn("all keys start fresh: no snapshot is of this table", log)
+        self.assertIn("every key starts with its full limit: this table has no snapshot", log)
         self.assertIn(str(old), log)
 
         def restore(snapshot):
@@ -175,7 +175,7 @@ class SurviveTest(unittest.TestCase):
 
         refused = restore(old)
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("the table is there", refused.stderr)
+        self.assertIn("the table exists", refused.stderr)
         self.table.unlink()
         self.assertEqual(restore(self.root / "sluice.yaml").returncode, 1)  # No snapshot.
         done = restore(old)
