@@ -111,11 +111,12 @@ class RequestSort::Piece {
 
  private:
   explicit Piece(std::FILE* file) : file_(file) {}
+  // Of nothing, `bytes` may be null, which C forbids.
   void Put(const void* bytes, std::size_t size) {
-    failed_ = failed_ || std::fwrite(bytes, 1, size, file_) != size;
+    failed_ = failed_ || (size != 0 && std::fwrite(bytes, 1, size, file_) != size);
   }
   void Get(void* bytes, std::size_t size) {
-    failed_ = failed_ || std::fread(bytes, 1, size, file_) != size;
+    failed_ = failed_ || (size != 0 && std::fread(bytes, 1, size, file_) != size);
   }
 
   std::FILE* file_;

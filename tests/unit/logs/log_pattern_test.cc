@@ -91,7 +91,8 @@ TEST_F(LogPatternTest, ReadsOlderAndCutOffLinesOfLoadBalancers) {
   ASSERT_EQ(Parse(ClassicElbLayout(), kElb), LineKind::kRequest) << problem_;
   EXPECT_EQ(Get(Field::kIp), "2001:db8::1");
   EXPECT_EQ(Get(Field::kHost), "www.example.com");
-  ASSERT_EQ(Parse(ClassicElbLayout(), std::string(kElb) + " \"curl/8.4\" - -"), LineKind::kRequest);
+  const std::string with_agent = std::string(kElb) + " \"curl/8.4\" - -";
+  ASSERT_EQ(Parse(ClassicElbLayout(), with_agent), LineKind::kRequest);
   EXPECT_EQ(Get(Field::kUserAgent), "curl/8.4");
 }
 
