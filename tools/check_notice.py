@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Fails when a library that CMake looks for has no line in NOTICE, or none that allows distribution
-under MIT, BSD or Apache-2.0; and when NOTICE names one that nobody looks for.
+under MIT, BSD or Apache-2.0; and when NOTICE names one that no CMake file looks for.
 
 Read are find_package() and pkg_check_modules() of every CMake file but those of examples/, which are
 other projects. Run by ctest as the test `tidy.notice`; by hand: tools/check_notice.py [ROOT]

@@ -32,7 +32,7 @@ class AttributePlan {
   // Which attribute is so read; nullopt if none is.
   [[nodiscard]] const std::optional<std::size_t>& path() const { return path_; }
   // Appends what rules see of `path`, as the log has it. An error, for people, where the listener
-  // refuses such a request: nobody judges it.
+  // refuses such a request before any rule sees it.
   [[nodiscard]] tl::expected<void, std::string_view> AppendPath(std::string& out,
                                                                 std::string_view path) const;
 

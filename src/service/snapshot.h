@@ -23,7 +23,7 @@ struct Snapshot {
   rules::ModeOverrides modes;
   std::vector<ServiceMetrics::RuleCounters> counters;     // By Rule::number.
   std::vector<ServiceMetrics::AttributeCounter> missing;  // By SkippedRule::missing.
-  // Whoever names a rule from memory (a hold granted before a rename) still finds it.
+  // A token given out before a rename still names its rule.
   RuleHistory history;
 };
 

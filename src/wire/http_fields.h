@@ -14,7 +14,7 @@ struct HttpField {
 };
 
 // Names that every check is asked for and that few requests have. Whether a field of such a name
-// is there is noted when it is added, so that nobody searches for it in vain.
+// is there is noted when it is added, so that checks need not search for it.
 enum class RareField : std::uint8_t {
   kOrigin = 1,
   kSecFetchSite = 2,

@@ -27,7 +27,7 @@ class Segments {
   [[nodiscard]] std::string_view End(bool has_parameters) {
     const std::size_t slash = out_.rfind('/');
     const std::string_view segment = std::string_view(out_).substr(slash + 1);
-    // What stands behind a semicolon that was encoded is parameters to whoever decodes first.
+    // A server that decodes first takes what follows an encoded semicolon for parameters.
     const std::string_view name = segment.substr(0, segment.find(';'));
     has_parameters = has_parameters || name.size() != segment.size();
     const bool is_parent = name == "..";
