@@ -1,10 +1,11 @@
 // What an HTTP check costs without the kernel: bytes through connection, parser, service and
 // table to bytes, over a transport without sockets. Items and `allocs` are requests
-// and their allocations; Door/16 is a turn of 16 pipelined ones. The pieces stand below the whole.
+// and their allocations; FrontEnd/16 is a turn of 16 pipelined ones. The pieces stand below the
+// whole.
 //
 // Counting instructions is what a busy machine cannot disturb:
 //   valgrind --tool=callgrind --toggle-collect='*::TakeTurn*' build/bench/bin/http_path_bench
-//     --benchmark_filter=Door/16 --benchmark_min_time=0.1
+//     --benchmark_filter=FrontEnd/16 --benchmark_min_time=0.1
 
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +19,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/clock.h"
-#include "frontend/http/door.h"
+#include "frontend/http/front_end.h"
 #include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
@@ -72,7 +73,7 @@ void Report(benchmark::State& state, std::int64_t depth, std::int64_t allocated)
   state.counters["allocs"] = static_cast<double>(allocated) / requests;
 }
 
-void Door(benchmark::State& state) {
+void FrontEnd(benchmark::State& state) {
   const base::SystemClock clock;
   store::TableOptions options;
   options.keys = 100'000;
@@ -85,10 +86,10 @@ void Door(benchmark::State& state) {
   net::EventLoop loop;
   const telemetry::Registry registry;
   const Readiness readiness;
-  http::Door door(loop, service, registry, readiness, clock, {});
+  http::FrontEnd front_end(loop, service, registry, readiness, clock, {});
   auto owned = std::make_unique<support::InstantTransport>();
   support::InstantTransport& wire = *owned;
-  door.Accept(std::move(owned));
+  front_end.Accept(std::move(owned));
 
   const std::vector<std::string> turns = TurnsOf(state.range(0));
   for (const std::string& turn : turns) {  // Warm: every key is in the table.
@@ -148,7 +149,7 @@ void Match(benchmark::State& state) {
   Report(state, 1, support::AllocationsOfThisThread() - before);
 }
 
-BENCHMARK(Door)->Arg(1)->Arg(16);
+BENCHMARK(FrontEnd)->Arg(1)->Arg(16);
 BENCHMARK(Parse)->Arg(16);
 BENCHMARK(Json);
 BENCHMARK(Match);

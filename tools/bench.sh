@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every benchmark program and those of the doors, one after the other, on a quiet machine. One that
+# Runs every benchmark program and those of the front ends, one after the other, on a quiet machine. One that
 # fails, or misses a bound of its own, does not keep the others from running; the last line names it.
 #
 #   tools/bench.sh BIN_DIR [NAME]     NAME: part of a program's name, to run only those

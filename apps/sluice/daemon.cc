@@ -19,26 +19,26 @@
 #include "drain.h"
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/rate_limit_service.h"
-#include "envoy_keeper.h"
+#include "envoy_config_loader.h"
 #include "exit_code.h"
 #include "frontend/grpc/health.h"
 #include "frontend/http/readiness.h"
 #include "greeting.h"
 #include "lease/lease_store.h"
 #include "log.h"
-#include "mode_keeper.h"
+#include "mode_file.h"
 #include "net/event_loop.h"
 #include "net/systemd_notify.h"
 #include "open_redis.h"
 #include "open_table.h"
-#include "rule_keeper.h"
+#include "rule_loader.h"
 #include "server.h"
 #include "service/fallback.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "signing/keyring.h"
 #include "signing/secret.h"
-#include "snapshot_keeper.h"
+#include "snapshot_schedule.h"
 #include "state_folder.h"
 #include "telemetry/registry.h"
 
@@ -52,7 +52,7 @@ std::string ModesFile(const DaemonConfig& config) {
 }
 
 // Everything that a daemon is made of, in the order in which it is built; torn down in the
-// other. The control loop runs on main's thread: signals, rule files, the admin doors.
+// other. The control loop runs on main's thread: signals, rule files, the admin front ends.
 class Daemon {
  public:
   Daemon(net::EventLoop& control, DaemonSignals& signals, DaemonConfig config, OpenedTable table,
@@ -105,7 +105,7 @@ class Daemon {
     if (auto followed = modes_.Follow(control_); !followed) {
       return followed;
     }
-    auto rules = RuleKeeper::Create(control_, service_, metrics_, config_);
+    auto rules = RuleLoader::Create(control_, service_, metrics_, config_);
     if (!rules) {
       return tl::unexpected(rules.error());
     }
@@ -119,16 +119,16 @@ class Daemon {
     if (signals_.stop_signal() != 0) {
       return Fault("a signal asked for its end");
     }
-    desk_.emplace(frontend::http::AdminDesk{
+    context_.emplace(frontend::http::AdminContext{
         .rules = *rules_, .modes = modes_, .service = service_, .metrics = metrics_});
-    server_.Serve(*desk_);
+    server_.Serve(*context_);
     if (config_.envoy) {
-      auto keeper =
-          EnvoyKeeper::Create(control_, *rate_limits_, *config_.envoy, [this] { SetHealth(); });
-      if (!keeper) {
-        return tl::unexpected(keeper.error());
+      auto loader = EnvoyConfigLoader::Create(control_, *rate_limits_, *config_.envoy,
+                                              [this] { SetHealth(); });
+      if (!loader) {
+        return tl::unexpected(loader.error());
       }
-      envoy_ = *std::move(keeper);
+      envoy_ = *std::move(loader);
       envoy_->LoadFirst();
     }
     if (config_.idempotency.mebibytes > 0) {
@@ -283,17 +283,17 @@ class Daemon {
   frontend::http::Readiness readiness_;
   frontend::grpc::Health health_;
   OpenedTable table_;
-  SnapshotKeeper snapshots_;
+  SnapshotSchedule snapshots_;
   signing::Keyring keys_;
   std::unique_ptr<redis::RedisStore> redis_;   // nullptr: the table is the store.
   std::unique_ptr<lease::LeaseStore> leases_;  // Over redis_, if that is there.
   std::unique_ptr<service::Fallback> fallback_;
   service::LimiterService service_;
-  ModeKeeper modes_;
+  ModeFile modes_;
   std::unique_ptr<envoy::RateLimitService> rate_limits_;
-  std::unique_ptr<RuleKeeper> rules_;
-  std::optional<frontend::http::AdminDesk> desk_;
-  std::unique_ptr<EnvoyKeeper> envoy_;
+  std::unique_ptr<RuleLoader> rules_;
+  std::optional<frontend::http::AdminContext> context_;
+  std::unique_ptr<EnvoyConfigLoader> envoy_;
   std::unique_ptr<Credentials> credentials_;
   frontend::http::AnswerMemory answers_;
   Server server_;

@@ -23,7 +23,7 @@ Result<std::unique_ptr<FleetRules>> FleetRules::Create(net::EventLoop& loop,
                                                        std::string copy_file,
                                                        RunningRules& running) {
   std::unique_ptr<FleetRules> made(new FleetRules(running));
-  auto etcd = EtcdKeeper::Create(loop, config, std::move(copy_file),
+  auto etcd = EtcdMirror::Create(loop, config, std::move(copy_file),
                                  [rules = made.get()] { rules->OnChanged(); });
   if (!etcd) {
     return tl::unexpected(etcd.error());

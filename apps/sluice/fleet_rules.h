@@ -8,7 +8,7 @@
 
 #include "sluice/result.h"
 
-#include "etcd_keeper.h"
+#include "etcd_mirror.h"
 #include "frontend/http/rule_book.h"
 #include "running_rules.h"
 
@@ -62,7 +62,7 @@ class FleetRules {
       const std::string& id, const tl::expected<void, sources::EtcdRules::WriteFailure>& written);
 
   RunningRules& running_;
-  std::unique_ptr<EtcdKeeper> etcd_;
+  std::unique_ptr<EtcdMirror> etcd_;
   bool waits_ = false;  // What etcd holds now does not load.
   bool loaded_ = false;
 };

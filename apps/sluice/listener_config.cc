@@ -57,7 +57,7 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
 }
 
 // The secret of an `auth`: HTTP knows it as a token, Redis clients as a password. Reports an `auth`
-// without one: taken for none, it would open the door it should close.
+// without one: taken for none, it would open the front end it should close.
 void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporter& report,
               ListenerConfig& listener) {
   std::size_t given = 0;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/http/door_settings.h"
+#include "frontend/http/front_end_settings.h"
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
 
@@ -40,7 +40,7 @@ struct ListenerConfig {
 // The path of "unix:PATH"; nullopt for any other address.
 [[nodiscard]] std::optional<std::string_view> UnixPathOf(std::string_view address);
 
-// Where a daemon listens that is not told: a door of each protocol, and one for admins, on
+// Where a daemon listens that is not told: a front end of each protocol, and one for admins, on
 // loopback.
 [[nodiscard]] std::vector<ListenerConfig> DefaultListeners();
 

@@ -49,7 +49,8 @@ Server::Server(net::EventLoop& control, service::LimiterService& service,
         peer);
   };
   if (rate_limits_ != nullptr) {
-    envoy_desk_.emplace(frontend::http::EnvoyDesk{.rate_limits = *rate_limits_, .health = health_});
+    envoy_context_.emplace(
+        frontend::http::EnvoyContext{.rate_limits = *rate_limits_, .health = health_});
   }
 }
 
@@ -75,30 +76,29 @@ frontend::AnswerLog& Server::LogOf(const ListenerConfig& listener) {
   return answer_logs_.try_emplace(listener.address, write).first->second;
 }
 
-std::unique_ptr<frontend::http::Door> Server::MakeDoor(net::EventLoop& loop,
-                                                       const ListenerConfig& listener,
-                                                       const ListenerCredentials& credentials) {
-  frontend::http::DoorSettings settings;
+std::unique_ptr<frontend::http::FrontEnd> Server::MakeFrontEnd(
+    net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials) {
+  frontend::http::FrontEndSettings settings;
   settings.role = listener.role;
   settings.keys = &keys_;
   settings.memory = listener.role == Role::kCheck ? memory_ : nullptr;
-  settings.desk = listener.role == Role::kAdmin ? desk_ : nullptr;
+  settings.context = listener.role == Role::kAdmin ? context_ : nullptr;
   settings.metrics_path = listener.metrics_path;
   settings.host_names = {.address = listener.address, .names = listener.hosts};
   settings.answers = &http_answers_.Add(listener.address);
   settings.log = &LogOf(listener);
-  settings.envoy = envoy_desk_ ? &*envoy_desk_ : nullptr;
+  settings.envoy = envoy_context_ ? &*envoy_context_ : nullptr;
   settings.token = credentials.token.get();
   settings.proxy = listener.proxy;
   settings.proxy.notes = &forwarding_notes_;
   settings.limit_headers = listener.limit_headers;
-  return std::make_unique<frontend::http::Door>(loop, service_, registry_, readiness_, clock_,
-                                                std::move(settings));
+  return std::make_unique<frontend::http::FrontEnd>(loop, service_, registry_, readiness_, clock_,
+                                                    std::move(settings));
 }
 
-frontend::grpc::DoorSettings Server::GrpcSettings(const ListenerConfig& listener,
-                                                  const ListenerCredentials& credentials) {
-  frontend::grpc::DoorSettings settings;
+frontend::grpc::FrontEndSettings Server::GrpcSettings(const ListenerConfig& listener,
+                                                      const ListenerCredentials& credentials) {
+  frontend::grpc::FrontEndSettings settings;
   settings.answers = &grpc_answers_.Add(listener.address);
   settings.log = &LogOf(listener);
   settings.token = credentials.token.get();
@@ -113,33 +113,36 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
                             const ListenerCredentials& credentials,
                             const std::optional<net::ListenerTls>& tls, Place& place) {
   if (listener.protocol == Protocol::kResp) {
-    frontend::resp::DoorSettings settings;
+    frontend::resp::FrontEndSettings settings;
     settings.answers = &resp_answers_.Add(listener.address);
     settings.log = &LogOf(listener);
     settings.password = credentials.token.get();
     settings.keys = &keys_;
     settings.version = kVersion;
     settings.clients_have_certificates = listener.tls && !listener.tls->client_ca.empty();
-    worker.resp_doors.push_back(std::make_unique<frontend::resp::Door>(
+    worker.resp_front_ends.push_back(std::make_unique<frontend::resp::FrontEnd>(
         worker.loop, service_, clock_, last_resp_client_, std::move(settings)));
-    return OpenOn(worker.loop, listener, tls, place, *worker.resp_doors.back(), worker.listeners);
+    return OpenOn(worker.loop, listener, tls, place, *worker.resp_front_ends.back(),
+                  worker.listeners);
   }
   if (listener.protocol == Protocol::kGrpc) {
-    worker.grpc_doors.push_back(std::make_unique<frontend::grpc::Door>(
+    worker.grpc_front_ends.push_back(std::make_unique<frontend::grpc::FrontEnd>(
         worker.loop, service_, rate_limits_, health_, GrpcSettings(listener, credentials)));
-    return OpenOn(worker.loop, listener, tls, place, *worker.grpc_doors.back(), worker.listeners);
+    return OpenOn(worker.loop, listener, tls, place, *worker.grpc_front_ends.back(),
+                  worker.listeners);
   }
-  worker.doors.push_back(MakeDoor(worker.loop, listener, credentials));
-  return OpenOn(worker.loop, listener, tls, place, *worker.doors.back(), worker.listeners);
+  worker.front_ends.push_back(MakeFrontEnd(worker.loop, listener, credentials));
+  return OpenOn(worker.loop, listener, tls, place, *worker.front_ends.back(), worker.listeners);
 }
 
-template <class Door>
+template <class FrontEnd>
 Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
-                            const std::optional<net::ListenerTls>& tls, Place& place, Door& door,
+                            const std::optional<net::ListenerTls>& tls, Place& place,
+                            FrontEnd& front_end,
                             std::vector<std::unique_ptr<net::Listener>>& listeners) {
   auto& limit = listener.role == Role::kCheck ? *check_connections_ : *admin_connections_;
-  const auto accept = [&door](std::unique_ptr<net::Transport> transport) {
-    door.Accept(std::move(transport));
+  const auto accept = [&front_end](std::unique_ptr<net::Transport> transport) {
+    front_end.Accept(std::move(transport));
   };
   auto opened = place.socket != nullptr
                     ? net::Listener::Open(loop, *place.socket, limit, accept, tls)
@@ -197,9 +200,9 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
       return tl::unexpected(place.error());
     }
     if (listener.role != Role::kCheck) {
-      admin_doors_.push_back(MakeDoor(control_, listener, credentials.Of(i)));
+      admin_front_ends_.push_back(MakeFrontEnd(control_, listener, credentials.Of(i)));
       if (auto opened =
-              OpenOn(control_, listener, tls, *place, *admin_doors_.back(), admin_listeners_);
+              OpenOn(control_, listener, tls, *place, *admin_front_ends_.back(), admin_listeners_);
           !opened) {
         return opened;
       }
@@ -245,8 +248,8 @@ void Server::Start() {
 void Server::OnHealthChanged() {
   for (const auto& worker : workers_) {
     worker->loop.Post([worker = worker.get()] {
-      for (const auto& door : worker->grpc_doors) {
-        door->OnHealthChanged();
+      for (const auto& front_end : worker->grpc_front_ends) {
+        front_end->OnHealthChanged();
       }
     });
   }
@@ -259,14 +262,14 @@ void Server::Drain() {
       for (const auto& listener : worker->listeners) {
         listener->Close();
       }
-      for (const auto& door : worker->doors) {
-        door->Drain();
+      for (const auto& front_end : worker->front_ends) {
+        front_end->Drain();
       }
-      for (const auto& door : worker->grpc_doors) {
-        door->Drain();
+      for (const auto& front_end : worker->grpc_front_ends) {
+        front_end->Drain();
       }
-      for (const auto& door : worker->resp_doors) {
-        door->Drain();
+      for (const auto& front_end : worker->resp_front_ends) {
+        front_end->Drain();
       }
     });
   }
@@ -285,14 +288,14 @@ void Server::Stop() {
       for (const auto& listener : worker->listeners) {
         listener->Close();
       }
-      for (const auto& door : worker->doors) {
-        door->CloseAll();
+      for (const auto& front_end : worker->front_ends) {
+        front_end->CloseAll();
       }
-      for (const auto& door : worker->grpc_doors) {
-        door->CloseAll();
+      for (const auto& front_end : worker->grpc_front_ends) {
+        front_end->CloseAll();
       }
-      for (const auto& door : worker->resp_doors) {
-        door->CloseAll();
+      for (const auto& front_end : worker->resp_front_ends) {
+        front_end->CloseAll();
       }
       worker->loop.Stop();
     });
@@ -308,8 +311,8 @@ void Server::Stop() {
   for (const auto& listener : admin_listeners_) {
     listener->Close();
   }
-  for (const auto& door : admin_doors_) {
-    door->CloseAll();
+  for (const auto& front_end : admin_front_ends_) {
+    front_end->CloseAll();
   }
   (void)control_.Poll();
 }

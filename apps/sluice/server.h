@@ -16,14 +16,14 @@
 #include "credentials.h"
 #include "daemon_config.h"
 #include "envoy/rate_limit_service.h"
-#include "frontend/grpc/door.h"
+#include "frontend/grpc/front_end.h"
 #include "frontend/grpc/health.h"
-#include "frontend/http/admin_desk.h"
+#include "frontend/http/admin_context.h"
 #include "frontend/http/answer_memory.h"
-#include "frontend/http/door.h"
-#include "frontend/http/envoy_desk.h"
+#include "frontend/http/envoy_context.h"
+#include "frontend/http/front_end.h"
 #include "frontend/http/readiness.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
 #include "service/limiter_service.h"
@@ -32,7 +32,7 @@
 
 namespace sluice::app {
 
-// The doors of a daemon: for every check listener one per loop, the kernel spreading
+// The front ends of a daemon: for every check listener one per loop, the kernel spreading
 // connections over them (SO_REUSEPORT); all others on the control loop alone, so that a
 // scrape of a thousand rules delays no check. Lives on the control loop's thread.
 class Server {
@@ -47,7 +47,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // What admin listeners act on; without it they only tell. Before Open(); outlives this.
-  void Serve(const frontend::http::AdminDesk& desk) { desk_ = &desk; }
+  void Serve(const frontend::http::AdminContext& context) { context_ = &context; }
 
   // Where check listeners remember what they answered to an Idempotency-Key. Before Open();
   // outlives this.
@@ -91,9 +91,9 @@ class Server {
  private:
   struct Worker {
     net::EventLoop loop;
-    std::vector<std::unique_ptr<frontend::http::Door>> doors;
-    std::vector<std::unique_ptr<frontend::grpc::Door>> grpc_doors;
-    std::vector<std::unique_ptr<frontend::resp::Door>> resp_doors;
+    std::vector<std::unique_ptr<frontend::http::FrontEnd>> front_ends;
+    std::vector<std::unique_ptr<frontend::grpc::FrontEnd>> grpc_front_ends;
+    std::vector<std::unique_ptr<frontend::resp::FrontEnd>> resp_front_ends;
     std::vector<std::unique_ptr<net::Listener>> listeners;
     std::thread thread;
   };
@@ -104,21 +104,21 @@ class Server {
     const net::UnixSocket* socket = nullptr;
   };
   [[nodiscard]] Result<Place> MakePlace(const ListenerConfig& listener);
-  // Opens `listener` on `loop`, its connections going to `door`; an address is bound as it stands
-  // in `place` and then holds its port.
-  template <class Door>
+  // Opens `listener` on `loop`, its connections going to `front end`; an address is bound as it
+  // stands in `place` and then holds its port.
+  template <class FrontEnd>
   Result<void> OpenOn(net::EventLoop& loop, const ListenerConfig& listener,
-                      const std::optional<net::ListenerTls>& tls, Place& place, Door& door,
+                      const std::optional<net::ListenerTls>& tls, Place& place, FrontEnd& front_end,
                       std::vector<std::unique_ptr<net::Listener>>& listeners);
   Result<void> OpenOn(Worker& worker, const ListenerConfig& listener,
                       const ListenerCredentials& credentials,
                       const std::optional<net::ListenerTls>& tls, Place& place);
   // Where the refusals of `listener`, an address, are logged: one for all its loops.
   [[nodiscard]] frontend::AnswerLog& LogOf(const ListenerConfig& listener);
-  [[nodiscard]] std::unique_ptr<frontend::http::Door> MakeDoor(
+  [[nodiscard]] std::unique_ptr<frontend::http::FrontEnd> MakeFrontEnd(
       net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials);
-  [[nodiscard]] frontend::grpc::DoorSettings GrpcSettings(const ListenerConfig& listener,
-                                                          const ListenerCredentials& credentials);
+  [[nodiscard]] frontend::grpc::FrontEndSettings GrpcSettings(
+      const ListenerConfig& listener, const ListenerCredentials& credentials);
 
   net::EventLoop& control_;
   service::LimiterService& service_;
@@ -127,7 +127,7 @@ class Server {
   telemetry::Registry& registry_;
   const frontend::http::Readiness& readiness_;
   const frontend::grpc::Health& health_;
-  std::optional<frontend::http::EnvoyDesk> envoy_desk_;  // Where there is Envoy's service.
+  std::optional<frontend::http::EnvoyContext> envoy_context_;  // Where there is Envoy's service.
   const base::Clock& clock_;
   // Of their own, so that a flood of checks does not lock operators out.
   std::unique_ptr<net::ConnectionLimit> check_connections_;
@@ -142,10 +142,10 @@ class Server {
   std::map<std::string, frontend::AnswerLog, std::less<>> answer_logs_;  // By listener.
   std::vector<std::unique_ptr<net::UnixSocket>> sockets_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::unique_ptr<frontend::http::Door>> admin_doors_;
+  std::vector<std::unique_ptr<frontend::http::FrontEnd>> admin_front_ends_;
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;
   std::vector<OpenAddress> addresses_;
-  const frontend::http::AdminDesk* desk_ = nullptr;
+  const frontend::http::AdminContext* context_ = nullptr;
   frontend::http::AnswerMemory* memory_ = nullptr;
   bool stopped_ = false;
 };

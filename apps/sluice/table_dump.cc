@@ -56,7 +56,7 @@ class DumpPrinter final : public WholeKeys {
                              {"key", fmt::format("{:016x}{:016x}", image.high, image.low)},
                              {"expires_in_s", std::int64_t{image.expiry} - now / 1'000'000'000},
                              {"heat", image.heat}};
-    if (image.kind > store::KindOf(core::Algorithm::kTally)) {
+    if (image.kind > store::KindOf(core::Algorithm::kAttemptWindow)) {
       return line;
     }
     switch (AlgorithmOf(image)) {
@@ -76,7 +76,7 @@ class DumpPrinter final : public WholeKeys {
         break;
       }
       case Algorithm::kFixedWindow:
-      case Algorithm::kTally: {
+      case Algorithm::kAttemptWindow: {
         const auto state = std::bit_cast<core::FixedWindow<TableTimeline>::State>(image.state);
         line["used"] = state.used;
         line["ends_in_s"] = seconds_to(state.end_line_ns);

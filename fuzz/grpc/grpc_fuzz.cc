@@ -28,7 +28,7 @@ void Check(bool condition) {
 }
 
 void ReadRls(std::string_view bytes) {
-  static RlsRequest request;  // Reused, as a door reuses it: nothing may be left over.
+  static RlsRequest request;  // Reused, as a front end reuses it: nothing may be left over.
   if (!request.Read(bytes)) {
     Check(!request.error().empty());
     return;

@@ -12,8 +12,8 @@ namespace {
 
 using sluice::wire::Http1Limits;
 using sluice::wire::Http1Parser;
-using sluice::wire::Http1Request;
 using sluice::wire::HttpField;
+using sluice::wire::HttpRequest;
 
 constexpr Http1Limits kLimits{
     .header_bytes = 512, .fields = 8, .target_bytes = 128, .body_bytes = 256};
@@ -24,7 +24,7 @@ void Check(bool condition) {
   }
 }
 
-void Tell(std::string& told, const Http1Request& request) {
+void Tell(std::string& told, const HttpRequest& request) {
   Check(request.target.size() <= kLimits.target_bytes);
   Check(request.fields.size() <= kLimits.fields);
   Check(request.body.size() <= kLimits.body_bytes);

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// How one Reason reads at every door. The table is in reason.cc, one row a reason.
+// How one Reason reads at every front end. The table is in reason.cc, one row a reason.
 struct ReasonRow {
   Reason reason;
   std::string_view name;          // As in JSON, metrics and logs; "" for kNone.

@@ -148,11 +148,11 @@ class Bucket {
     if (owed == 0) {
       return seen;
     }
-    const Standing standing = StandingAt<Timeline>(line, state.touched_ns);
-    seen.now = standing.now;
-    if (standing.back != 0) {
-      seen.state.touched_ns = standing.now;
-      seen.state.expiry_ns = Minus(state.expiry_ns, standing.back);
+    const TimeReading reading = ReadTime<Timeline>(line, state.touched_ns);
+    seen.now = reading.now;
+    if (reading.back != 0) {
+      seen.state.touched_ns = reading.now;
+      seen.state.expiry_ns = Minus(state.expiry_ns, reading.back);
     }
     if (seen.now >= seen.state.expiry_ns) {
       return seen;

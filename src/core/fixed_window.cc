@@ -49,12 +49,12 @@ Seen<State> See(const State& state, const BasicNow<Timeline>& now) {
   if (state.used == 0) {
     return seen;
   }
-  const Standing standing = StandingAt<Timeline>(line, state.touched_ns);
-  seen.now = standing.now;
-  if (standing.back != 0) {
+  const TimeReading reading = ReadTime<Timeline>(line, state.touched_ns);
+  seen.now = reading.now;
+  if (reading.back != 0) {
     // The end on the wall stays: it is a place on the clock, not a distance.
-    seen.state.touched_ns = standing.now;
-    seen.state.end_line_ns = Minus(state.end_line_ns, standing.back);
+    seen.state.touched_ns = reading.now;
+    seen.state.end_line_ns = Minus(state.end_line_ns, reading.back);
   }
   seen.left =
       std::min(Until(seen.now, seen.state.end_line_ns), Until(wall, seen.state.end_wall_ns));

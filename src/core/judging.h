@@ -39,7 +39,7 @@ constexpr void Deny(Decision& decision, Reason reason, Duration retry_after) {
 }
 
 // Where a step stands in time, seen from a state last written at `touched`.
-struct Standing {
+struct TimeReading {
   std::int64_t now = 0;   // Never before the state's times, once they are moved by `back`.
   std::int64_t back = 0;  // By how much the state's times are to be moved back first.
 };
@@ -49,7 +49,7 @@ struct Standing {
 // there; the table's own line never steps, so that at most two threads' readings crossed,
 // and the later one counts.
 template <class Timeline>
-[[nodiscard]] constexpr Standing StandingAt(std::int64_t now, std::int64_t touched) {
+[[nodiscard]] constexpr TimeReading ReadTime(std::int64_t now, std::int64_t touched) {
   if (now >= touched) {
     return {now, 0};
   }

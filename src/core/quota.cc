@@ -95,7 +95,7 @@ Fault FaultOfWindowed(const Quota& quota) {
     return "segments " + std::to_string(quota.segments) + " is not within 1 to " +
            std::to_string(kMaxSegments);
   }
-  if (quota.algorithm == Algorithm::kTally &&
+  if (quota.algorithm == Algorithm::kAttemptWindow &&
       quota.window % std::chrono::seconds(1) != Duration{}) {
     return "window is not a whole number of seconds: round it";
   }

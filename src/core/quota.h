@@ -24,14 +24,15 @@ enum class Algorithm : std::uint8_t {
   kLeakyBucket,
   kConcurrency,
   // Those that no rule may name.
-  kThrottle,  // A gcra whose numbers come with each check: core/throttle.h.
-  kTally,     // A fixed window that counts denials too, for Envoy's domains: core/tally.h.
+  kThrottle,       // A gcra whose numbers come with each check: core/throttle.h.
+  kAttemptWindow,  // A fixed window that counts denials too, for Envoy's domains:
+                   // core/attempt_window.h.
 };
 inline constexpr int kAlgorithmCount = 8;  // Those that a rule may name.
 
-// "fixed_window", ...: the words of rule files; "throttle", "tally".
+// "fixed_window", ...: the words of rule files; "throttle", "attempt window".
 [[nodiscard]] std::string_view NameOf(Algorithm algorithm);
-// nullopt also for "throttle" and "tally".
+// nullopt also for "throttle" and "attempt window".
 [[nodiscard]] std::optional<Algorithm> AlgorithmNamed(std::string_view name);
 
 // token_bucket, gcra and leaky_bucket: one class under three names. throttle has their numbers.

@@ -120,11 +120,11 @@ class SlidingWindow {
   static Seen See(const Quota& quota, const State& state, const List& list, const Now& now) {
     Seen seen{.state = state, .now = now.line.time_since_epoch().count()};
     if (state.used > 0) {
-      const Standing standing = StandingAt<Timeline>(seen.now, state.touched_ns);
-      seen.now = standing.now;
-      if (standing.back != 0) {
-        seen.state.touched_ns = standing.now;
-        seen.state.origin_ns = Minus(state.origin_ns, standing.back);
+      const TimeReading reading = ReadTime<Timeline>(seen.now, state.touched_ns);
+      seen.now = reading.now;
+      if (reading.back != 0) {
+        seen.state.touched_ns = reading.now;
+        seen.state.origin_ns = Minus(state.origin_ns, reading.back);
       }
       seen.origin = seen.state.origin_ns;
       seen.place = PlaceOf(quota, Elapsed(seen.origin, seen.now));

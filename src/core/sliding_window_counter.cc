@@ -62,11 +62,11 @@ Seen<State> See(const Quota& quota, const State& state, const BasicNow<Timeline>
   const std::int64_t window = quota.window.count();
   Seen<State> seen{.state = state, .now = line};
   if ((state.previous | state.current) != 0) {
-    const Standing standing = StandingAt<Timeline>(line, state.touched_ns);
-    seen.now = standing.now;
-    if (standing.back != 0) {
-      seen.state.touched_ns = standing.now;
-      seen.state.start_ns = Minus(state.start_ns, standing.back);
+    const TimeReading reading = ReadTime<Timeline>(line, state.touched_ns);
+    seen.now = reading.now;
+    if (reading.back != 0) {
+      seen.state.touched_ns = reading.now;
+      seen.state.start_ns = Minus(state.start_ns, reading.back);
     }
     const std::uint64_t since = Elapsed(seen.state.start_ns, seen.now);
     if (since < static_cast<std::uint64_t>(window)) {

@@ -111,11 +111,11 @@ class SlidingWindowLog {
     if (state.used == 0) {
       return seen;
     }
-    const Standing standing = StandingAt<Timeline>(seen.now, state.touched_ns);
-    seen.now = standing.now;
-    if (standing.back != 0) {
-      seen.state.touched_ns = standing.now;
-      seen.state.origin_ns = Minus(state.origin_ns, standing.back);
+    const TimeReading reading = ReadTime<Timeline>(seen.now, state.touched_ns);
+    seen.now = reading.now;
+    if (reading.back != 0) {
+      seen.state.touched_ns = reading.now;
+      seen.state.origin_ns = Minus(state.origin_ns, reading.back);
     }
     seen.used = state.used;
     const std::uint64_t age = Elapsed(seen.state.origin_ns, seen.now);

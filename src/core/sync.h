@@ -35,7 +35,7 @@ enum class Sync : std::uint8_t {
     case Algorithm::kSlidingWindowLog:
     case Algorithm::kConcurrency:
     case Algorithm::kThrottle:
-    case Algorithm::kTally:
+    case Algorithm::kAttemptWindow:
       break;
   }
   return false;

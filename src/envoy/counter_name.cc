@@ -10,7 +10,7 @@ void AppendCounterName(std::string& out, const Settings& settings, std::string_v
                        std::span<const wire::RlsEntry> entries, const Match& match,
                        const Limit& limit) {
   // A limit that each node counts for itself is in no Redis, and of a table's length.
-  if (!settings.old_counter_names || limit.quota.algorithm != core::Algorithm::kTally ||
+  if (!settings.old_counter_names || limit.quota.algorithm != core::Algorithm::kAttemptWindow ||
       limit.sync == core::Sync::kLocal) {
     AppendCounterText(out, domain, entries, match.shared);
     return;

@@ -40,7 +40,7 @@ using Counters = std::shared_ptr<telemetry::CounterGroup>;
 struct Limit {
   std::string path;    // "domain.key1_value1.key2": in messages and /rlconfig.
   StatName stat_name;  // Domain, then a part per level: what it counts under.
-  // By which it is judged: a tally, unless it names an algorithm.
+  // By which it is judged: an attempt window, unless it names an algorithm.
   core::Quota quota;
   bool unlimited = false;
   // What answers say of it. A quota of our algorithms is told in the nearest unit.

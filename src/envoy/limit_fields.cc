@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "service/told_window.h"
+#include "service/header_times.h"
 #include "wire/structured_field.h"
 
 namespace sluice::envoy {
@@ -41,7 +41,7 @@ std::string PolicyNameOf(const Limit& limit, std::string_view domain, bool of_li
   std::string name = limit.path.substr(std::min(domain.size() + 1, limit.path.size()));
   if (of_list) {
     name += '-' + PeriodText(limit.quota.window);
-    if (limit.quota.algorithm != core::Algorithm::kTally) {
+    if (limit.quota.algorithm != core::Algorithm::kAttemptWindow) {
       name += '-';
       name += core::NameOf(limit.quota.algorithm);
     }

@@ -13,7 +13,7 @@ Limit LimitOf(const wire::RlsOverride& override, std::string_view domain,
   Limit limit;
   limit.unit = static_cast<Unit>(override.unit);
   limit.requests_per_unit = override.requests_per_unit;
-  limit.quota.algorithm = core::Algorithm::kTally;
+  limit.quota.algorithm = core::Algorithm::kAttemptWindow;
   limit.quota.limit = limit.requests_per_unit;
   limit.quota.window = LengthOf(limit.unit);
   limit.path = domain;

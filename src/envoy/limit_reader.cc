@@ -95,7 +95,7 @@ void CheckReplaces(const YamlNode& node, const Limit& limit, Reporter& report) {
 // By the window's length and what may pass in it.
 core::Quota QuotaOf(const Fields& fields, Duration window) {
   core::Quota quota;
-  quota.algorithm = fields.algorithm.value_or(core::Algorithm::kTally);
+  quota.algorithm = fields.algorithm.value_or(core::Algorithm::kAttemptWindow);
   quota.window = window;
   quota.limit = fields.requests_per_unit;
   if (core::IsBucket(quota.algorithm)) {
@@ -142,11 +142,12 @@ void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Lim
   }
 }
 
-// Whether what was counted by one of them counts for the other. A tally is a fixed window, as which
-// it is judged by our own semantics.
+// Whether what was counted by one of them counts for the other. A attempt window is a fixed window,
+// as which it is judged by our own semantics.
 bool ShareCounter(const core::Quota& one, const core::Quota& other) {
   const auto kind = [](const core::Quota& quota) {
-    return quota.algorithm == core::Algorithm::kTally ? Algorithm::kFixedWindow : quota.algorithm;
+    return quota.algorithm == core::Algorithm::kAttemptWindow ? Algorithm::kFixedWindow
+                                                              : quota.algorithm;
   };
   return kind(one) == kind(other) && one.window == other.window;
 }

@@ -163,10 +163,11 @@ Decision RateLimitCall::DecideAlone(const Limit& limit, const store::Check& chec
 
 // Whether it is judged as the old service judges.
 bool RateLimitCall::CountsDenials(const Limit& limit) const {
-  return limit.quota.algorithm == core::Algorithm::kTally && service_->settings_.compatible;
+  return limit.quota.algorithm == core::Algorithm::kAttemptWindow && service_->settings_.compatible;
 }
 
-// What an answer says is left. After a tally's denial nothing is, though it tells what was before.
+// What an answer says is left. After an attempt window's denial nothing is, though it tells what
+// was before.
 Units RateLimitCall::RemainingOf(const Part& part, const Decision& decision) const {
   return !decision.allowed && CountsDenials(*part.limit) ? 0 : decision.remaining;
 }
@@ -188,7 +189,7 @@ void RateLimitCall::FillStatus(const Part& part, const Decision& decision,
                                                                 : wire::RlsCode::kOk;
 }
 
-// `decision.remaining` of a tally's denial is what was left before it.
+// `decision.remaining` of an attempt window's denial is what was left before it.
 void RateLimitCall::CountHits(const Part& part, const Decision& decision) {
   telemetry::CounterGroup& counters = *part.counters;
   const auto add = [&counters](Count count, Units units) {

@@ -143,7 +143,7 @@ void RateLimitCall::MakeChecks() {
       back.units = part.hits;
       back.sync = part.limit->sync;
       back.deadline = deadline;
-    } else if (quota.algorithm == core::Algorithm::kTally &&
+    } else if (quota.algorithm == core::Algorithm::kAttemptWindow &&
                service_->over_limit_.Has(text, WindowNow(quota))) {
       part.is_known_over = true;
       any_known_over = true;

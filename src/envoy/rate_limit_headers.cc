@@ -25,12 +25,12 @@ void RateLimitCall::AddHeaders() {
       last_over = &status;
     }
   }
-  const wire::RlsStatus* told = last_over != nullptr ? last_over : least;
+  const wire::RlsStatus* reported = last_over != nullptr ? last_over : least;
   auto& headers = response.response_headers_to_add;
-  if (settings.response_headers && told != nullptr) {
-    headers.push_back({settings.limit_header, std::to_string(told->requests_per_unit)});
-    headers.push_back({settings.remaining_header, std::to_string(told->limit_remaining)});
-    headers.push_back({settings.reset_header, std::to_string(told->seconds_until_reset)});
+  if (settings.response_headers && reported != nullptr) {
+    headers.push_back({settings.limit_header, std::to_string(reported->requests_per_unit)});
+    headers.push_back({settings.remaining_header, std::to_string(reported->limit_remaining)});
+    headers.push_back({settings.reset_header, std::to_string(reported->seconds_until_reset)});
   }
   // What is not enforced is no policy that a client could keep to.
   if (!fields_.empty() && !settings.shadow_mode) {
@@ -42,12 +42,13 @@ void RateLimitCall::AddHeaders() {
 // When the same request would pass: once no limit denies it, and one of the quotas does not. No
 // field where that is never.
 void RateLimitCall::AddRetryAfter(const Over& over) {
-  const auto wait_of = [this](const Governing& told) {
-    const Part& part = parts_[told.part];
+  const auto wait_of = [this](const Governing& reported) {
+    const Part& part = parts_[reported.part];
     if (part.hits > part.limit->quota.limit) {
-      return Decision::kNever;  // A tally says when its window ends, and does not say this.
+      return Decision::kNever;  // A attempt window says when its window ends, and does not say
+                                // this.
     }
-    const Duration wait = told.decision.retry_after;
+    const Duration wait = reported.decision.retry_after;
     return wait == Decision::kUnknown ? Duration{} : wait;
   };
   Duration plain{};

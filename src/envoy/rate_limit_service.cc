@@ -50,7 +50,7 @@ std::shared_ptr<const Configuration> RateLimitService::configuration() const {
 
 core::Quota RateLimitService::QuotaOf(const Limit& limit) const {
   core::Quota quota = limit.quota;
-  if (!settings_.compatible && quota.algorithm == core::Algorithm::kTally) {
+  if (!settings_.compatible && quota.algorithm == core::Algorithm::kAttemptWindow) {
     quota.algorithm = core::Algorithm::kFixedWindow;
   }
   return quota;

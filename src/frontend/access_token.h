@@ -13,7 +13,7 @@ namespace sluice::frontend {
 // Longer secrets are refused where they are read.
 inline constexpr std::size_t kMostTokenBytes = 512;
 
-// The secret that a listener's clients must show, whatever its door calls it (bearer token,
+// The secret that a listener's clients must show, whatever its front end calls it (bearer token,
 // password). May be replaced while clients show theirs. Any thread.
 class AccessToken {
  public:
@@ -31,7 +31,7 @@ class AccessToken {
   std::atomic<std::uint64_t> version_{0};
 };
 
-// One door's view of a listener's token on one loop. It takes the lock only when the token was
+// One front end's view of a listener's token on one loop. It takes the lock only when the token was
 // replaced. One thread.
 class TokenCheck {
  public:

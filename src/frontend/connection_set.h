@@ -9,10 +9,10 @@
 
 namespace sluice::frontend {
 
-// A door's connections, each there until it ends. One thread.
+// A front end's connections, each there until it ends. One thread.
 class ConnectionSet {
  public:
-  // Starts it, and drains it if the door drains by now.
+  // Starts it, and drains it if the front end drains by now.
   void Add(const std::shared_ptr<Conversation>& connection) {
     connections_.emplace(connection.get(), connection);
     connection->Start();

@@ -29,7 +29,7 @@ struct ConversationSettings {
   bool exact_now = false;  // now() is read, at eight times the cost of the kernel's last tick.
 };
 
-// What every connection to a door does, whatever is spoken over it: when it is read, written,
+// What every connection to a front end does, whatever is spoken over it: when it is read, written,
 // watched and ended. It goes in turns:
 //
 //   something comes (bytes, the end of a write, late answers, a timer, a drain)
@@ -41,7 +41,7 @@ struct ConversationSettings {
 // connection, and the reset may overtake the last answer (RFC 9112, section 9.6).
 //
 // An heir says what is spoken, by the private functions; they are called per turn, not per request.
-// Owned by its door's set and, until they end, by its reads, writes and posts. One thread.
+// Owned by its front end's set and, until they end, by its reads, writes and posts. One thread.
 class Conversation : public net::TransportUser, public std::enable_shared_from_this<Conversation> {
  public:
   Conversation(const Conversation&) = delete;

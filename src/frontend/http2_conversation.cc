@@ -71,7 +71,7 @@ void Http2Conversation::Proceed() {
 
 Conversation::Next Http2Conversation::WhatNext() const {
   const bool idle = session_.open() == 0;
-  if (broken_ || session_.finished() || (last_told_ && idle)) {
+  if (broken_ || session_.finished() || (goaway_sent_ && idle)) {
     return Next::kEnd;
   }
   return input_ended() && idle ? Next::kClose : Next::kGoOn;
@@ -82,7 +82,7 @@ bool Http2Conversation::MayRead() const {
 }
 
 net::SteadyTime Http2Conversation::Deadline() {
-  net::SteadyTime deadline = last_told_ ? net::SteadyTime::max() : grace_end();
+  net::SteadyTime deadline = goaway_sent_ ? net::SteadyTime::max() : grace_end();
   const auto also = [&deadline](net::SteadyTime since, Duration limit) {
     deadline = std::min<net::SteadyTime>(deadline, since + limit);
   };
@@ -105,8 +105,8 @@ bool Http2Conversation::OnDeadline() {
   const auto over = [this](net::SteadyTime since, Duration limit) {
     return now() >= since + limit;
   };
-  if (!last_told_ && now() >= grace_end()) {
-    last_told_ = true;
+  if (!goaway_sent_ && now() >= grace_end()) {
+    goaway_sent_ = true;
     session_.Shutdown(/*final=*/true);
   }
   const bool stuck =

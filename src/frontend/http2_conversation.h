@@ -92,8 +92,8 @@ class Http2Conversation : public Conversation, protected wire::Http2User {
   net::SteadyTime idle_since_;
   net::SteadyTime header_since_;
   std::uint64_t headers_seen_ = 0;
-  bool broken_ = false;     // What comes is not HTTP/2, or too much of it.
-  bool last_told_ = false;  // The client knows which request is the last.
+  bool broken_ = false;       // What comes is not HTTP/2, or too much of it.
+  bool goaway_sent_ = false;  // The client knows which request is the last.
 };
 
 }  // namespace sluice::frontend

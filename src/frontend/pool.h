@@ -7,8 +7,8 @@
 
 namespace sluice::frontend {
 
-// The exchanges of one kind and door, or requests of one connection: made when there is none to
-// reuse, kept until the end. Bounded by connections times pipeline depth, or streams. Outlives
+// The exchanges of one kind and front end, or requests of one connection: made when there is none
+// to reuse, kept until the end. Bounded by connections times pipeline depth, or streams. Outlives
 // every call that a store still holds.
 template <class Kind>
 class Pool {

@@ -293,13 +293,13 @@ void Borrower::OnAnswered(SplitCall& split) noexcept {
   --open_;
   const NodeTime now = Now();
   if (split.error == store::StoreError::kNone) {
-    ToldTime(split.now, split.sent, now);
+    LearnTime(split.now, split.sent, now);
     for (const SplitCall::Known& known : split.known) {
       const store::CheckAnswer& answer = split.AnswerTo(known.check);
       if (!split.peek && answer.error == store::StoreError::kNone) {
         const Units cost = split.call->checks[known.check].cost.units;
         Told(*known.entry, cost, answer, split.now, split.sent);
-        ToldDenial(*known.entry, cost, answer.decision, split.now, split.sent, now);
+        LearnDenial(*known.entry, cost, answer.decision, split.now, split.sent, now);
       }
     }
   }

@@ -90,10 +90,10 @@ class Borrower {
   // The shared store's answer about a key.
   void Told(LeaseEntry& entry, Units cost, const store::CheckAnswer& answer, WallInstant at,
             NodeTime sent);
-  void ToldDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
-                  NodeTime sent, NodeTime now);
+  void LearnDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
+                   NodeTime sent, NodeTime now);
   // How long the way to the shared store and back took, and what its clock said then.
-  void ToldTime(WallInstant at, NodeTime sent, NodeTime now);
+  void LearnTime(WallInstant at, NodeTime sent, NodeTime now);
   // By what is known here.
   [[nodiscard]] store::CheckAnswer Allowed(const LeaseEntry& entry, NodeTime now,
                                            bool charged) const;
@@ -113,7 +113,7 @@ class Borrower {
   void Tend(LeaseEntry& entry, NodeTime now);
 
   [[nodiscard]] NodeTime Now() const { return ground_.clock.Read().boot; }
-  [[nodiscard]] Standing StandingOf(const LeaseEntry& entry, NodeTime now) const;
+  [[nodiscard]] LeaseView LeaseViewOf(const LeaseEntry& entry, NodeTime now) const;
   [[nodiscard]] double FirstShare() const;
   [[nodiscard]] double Jitter();  // 0.75 to 1.25.
   [[nodiscard]] store::Fingerprint FingerprintOf(const store::Check& check) const {

@@ -76,8 +76,8 @@ double Borrower::FirstShare() const {
   return 1.0 / (static_cast<double>(nodes) * books);
 }
 
-Standing Borrower::StandingOf(const LeaseEntry& entry, NodeTime now) const {
-  return entry.StandingAt(now, FirstShare(), round_trip_s_);
+LeaseView Borrower::LeaseViewOf(const LeaseEntry& entry, NodeTime now) const {
+  return entry.ViewAt(now, FirstShare(), round_trip_s_);
 }
 
 double Borrower::Jitter() {
@@ -87,7 +87,7 @@ double Borrower::Jitter() {
   return 0.75 + 0.5 * static_cast<double>(drawn_ >> 11U) * 0x1p-53;
 }
 
-void Borrower::ToldTime(WallInstant at, NodeTime sent, NodeTime now) {
+void Borrower::LearnTime(WallInstant at, NodeTime sent, NodeTime now) {
   constexpr double kShortestSeconds = 10e-6;
   round_trip_s_ += (std::max(InSeconds(now - sent), kShortestSeconds) - round_trip_s_) / 8;
   // As if it had been said just now: so waiting times are told too long by the way back, not short.
@@ -100,32 +100,32 @@ void Borrower::Told(LeaseEntry& entry, Units cost, const store::CheckAnswer& ans
   const Decision& said = answer.decision;
   const WallInstant fresh_at = Later(at, said.reset_after);
   if (entry.is_window() && said.reset_after > Duration(0)) {
-    if (entry.is_told && fresh_at < entry.fresh_at - kSame && sent < entry.ends) {
+    if (entry.is_known && fresh_at < entry.fresh_at - kSame && sent < entry.ends) {
       return;  // Of a window before.
     }
-    if (!entry.is_told || fresh_at - kSame > entry.fresh_at || fresh_at < entry.fresh_at - kSame) {
+    if (!entry.is_known || fresh_at - kSame > entry.fresh_at || fresh_at < entry.fresh_at - kSame) {
       entry.last_share = entry.share;
       entry.own = 0;
     }
     entry.ends = Later(sent, UsableTime(said.reset_after));
   }
-  entry.is_told = true;
+  entry.is_known = true;
   entry.limit = said.limit;
   entry.remaining = said.remaining;
-  entry.told_at = sent;
+  entry.learned_at = sent;
   entry.fresh_at = fresh_at;
   entry.own += answer.charged ? cost : 0;
   entry.UpdateShare(FirstShare(), sent);
 }
 
-void Borrower::ToldDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
-                          NodeTime sent, NodeTime now) {
+void Borrower::LearnDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
+                           NodeTime sent, NodeTime now) {
   entry.denied_until = {};
   if (denial.allowed || denial.reason != Reason::kQuotaExceeded ||
       denial.retry_after >= Decision::kUnknown) {
     return;
   }
-  entry.denied_until = sent + DenialTime(StandingOf(entry, now), denial.retry_after, Jitter());
+  entry.denied_until = sent + DenialTime(LeaseViewOf(entry, now), denial.retry_after, Jitter());
   entry.denied_cost = cost;
   entry.denial = denial;
   entry.retry_at = Later(at, denial.retry_after);
@@ -160,15 +160,15 @@ void Borrower::BorrowIfDue(LeaseEntry& entry, NodeTime now) {
       GiveBackGrant(entry, grant, now);
     }
   }
-  if (draining_ || entry.borrowing || !entry.is_told || now < entry.borrow_after ||
+  if (draining_ || entry.borrowing || !entry.is_known || now < entry.borrow_after ||
       (entry.is_window() && now >= entry.ends) ||
       (entry.grants[0].left > 0 && entry.grants[1].left > 0) ||
       entry.Held(now) > entry.refill_point) {
     return;
   }
-  const Standing standing = StandingOf(entry, now);
-  entry.refill_point = RefillPoint(standing.rate, round_trip_s_);
-  const Units units = GrantOf(standing);
+  const LeaseView view = LeaseViewOf(entry, now);
+  entry.refill_point = RefillPoint(view.rate, round_trip_s_);
+  const Units units = GrantOf(view);
   // Asked for again, if it is none or fails, only after a while: not at every request.
   entry.borrow_after =
       now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(4 * round_trip_s_));
@@ -198,7 +198,7 @@ void Borrower::OnBorrowed(Borrow& borrow) noexcept {
   if (!is_answered) {
     entry.borrow_after = now + kAfterNoAnswer;
   } else if (borrow.epoch == entry.epoch) {
-    ToldTime(borrow.now, borrow.sent, now);
+    LearnTime(borrow.now, borrow.sent, now);
     Told(entry, borrow.units(), answer, borrow.now, borrow.sent);
     if (answer.charged) {
       entry.borrow_after = {};
@@ -294,7 +294,7 @@ void Borrower::Drop(const store::Fingerprint& key) {
       Clear(grant);
     }
     ++entry.epoch;
-    entry.is_told = false;
+    entry.is_known = false;
     entry.own = 0;
     entry.denied_until = {};
   });
@@ -337,7 +337,7 @@ void Borrower::Tend(LeaseEntry& entry, NodeTime now) {
   }
   const NodeTime idle = now - entry.arrivals.last();
   if (entry.HoldsAny() && backs_open_ < kMostBacksOpen &&
-      (draining_ || (now >= entry.give_back_after && idle >= IdleTime(StandingOf(entry, now))))) {
+      (draining_ || (now >= entry.give_back_after && idle >= IdleTime(LeaseViewOf(entry, now))))) {
     GiveBackAll(entry, now);
     // Each return leaves a record in the store for as long as its charge counts.
     entry.give_back_after = now + entry.span / 64;

@@ -119,12 +119,12 @@ void LeaseEntry::UpdateShare(double first_share, NodeTime now) {
   share = std::min(1.0, (spent + before * weight) / (by_all + weight));
 }
 
-Standing LeaseEntry::StandingAt(NodeTime now, double first_share, double round_trip_s) const {
+LeaseView LeaseEntry::ViewAt(NodeTime now, double first_share, double round_trip_s) const {
   const double rate = arrivals.PerSecond();
   const double span_s = Seconds(span);
   const double part = is_window() && share > 0 ? share : first_share;
   // What was told is old: since then others took what arrives there, and a bucket was refilled.
-  const double since = Seconds(now - told_at);
+  const double since = Seconds(now - learned_at);
   const double change = is_window() ? -rate / part * since : Refill() * since;
   const double left =
       std::clamp(static_cast<double>(remaining) + change, 0.0, static_cast<double>(limit));

@@ -94,10 +94,10 @@ struct LeaseEntry {
   NodeTime give_back_after{};
 
   // What the shared store told last.
-  bool is_told = false;
+  bool is_known = false;
   Units limit = 0;
   Units remaining = 0;
-  NodeTime told_at{};
+  NodeTime learned_at{};
   WallInstant fresh_at{};  // By the store's clock; of a window its end.
   NodeTime ends{};         // Of a window: when grants of it end.
   Units own = 0;           // Units of the window that were spent or borrowed by this book.
@@ -134,7 +134,7 @@ struct LeaseEntry {
   // After the shared store told what is left of a window: this book's share of what was taken.
   void UpdateShare(double first_share, NodeTime now);
 
-  [[nodiscard]] Standing StandingAt(NodeTime now, double first_share, double round_trip_s) const;
+  [[nodiscard]] LeaseView ViewAt(NodeTime now, double first_share, double round_trip_s) const;
 };
 
 // The window, or the time in which a bucket refills; a day for civil periods.

@@ -26,48 +26,46 @@ Duration FromSeconds(double seconds) {
       std::chrono::duration<double>(std::clamp(seconds, 0.0, kLongest)));
 }
 
-double ShareOfRest(const Standing& standing) {
-  return static_cast<double>(standing.remaining) * standing.share;
+double ShareOfRest(const LeaseView& view) {
+  return static_cast<double>(view.remaining) * view.share;
 }
 
 }  // namespace
 
-Units MostHeld(const Standing& standing) {
-  return standing.is_window
+Units MostHeld(const LeaseView& view) {
+  return view.is_window
              ? 0
-             : static_cast<Units>(kPartLent * static_cast<double>(standing.limit) * standing.share);
+             : static_cast<Units>(kPartLent * static_cast<double>(view.limit) * view.share);
 }
 
-bool IsSmall(const Standing& standing) {
-  return standing.is_window ? static_cast<double>(standing.limit) * standing.share < kSmallShare
-                            : MostHeld(standing) < kSmallMostHeld;
+bool IsSmall(const LeaseView& view) {
+  return view.is_window ? static_cast<double>(view.limit) * view.share < kSmallShare
+                        : MostHeld(view) < kSmallMostHeld;
 }
 
-Units GrantOf(const Standing& standing) {
-  const bool is_scarce = standing.is_window ? ShareOfRest(standing) < kScarceRest
-                                            : static_cast<double>(standing.remaining) < kScarceRest;
-  if (IsSmall(standing) || is_scarce ||
-      standing.usable_s < kRoundTripsOfUse * standing.round_trip_s) {
+Units GrantOf(const LeaseView& view) {
+  const bool is_scarce = view.is_window ? ShareOfRest(view) < kScarceRest
+                                        : static_cast<double>(view.remaining) < kScarceRest;
+  if (IsSmall(view) || is_scarce || view.usable_s < kRoundTripsOfUse * view.round_trip_s) {
     return 0;
   }
-  const double expected = standing.rate * std::min(standing.usable_s, kLongestUseSeconds);
-  double grant = std::min(expected + std::sqrt(expected), 2.0 * static_cast<double>(standing.seen));
-  if (standing.is_window) {
-    grant = std::min(grant, kPartOfRest * ShareOfRest(standing));
-    grant = std::max(grant,
-                     std::floor(kLeastPart * static_cast<double>(standing.limit) * standing.share));
+  const double expected = view.rate * std::min(view.usable_s, kLongestUseSeconds);
+  double grant = std::min(expected + std::sqrt(expected), 2.0 * static_cast<double>(view.seen));
+  if (view.is_window) {
+    grant = std::min(grant, kPartOfRest * ShareOfRest(view));
+    grant = std::max(grant, std::floor(kLeastPart * static_cast<double>(view.limit) * view.share));
   } else {
-    grant = std::min(grant, kPartOfRest * static_cast<double>(standing.remaining));
-    if (standing.remaining < MostHeld(standing)) {
+    grant = std::min(grant, kPartOfRest * static_cast<double>(view.remaining));
+    if (view.remaining < MostHeld(view)) {
       grant = std::min(grant, static_cast<double>(kPaidBackChunk));
     }
   }
-  Units units = static_cast<Units>(std::min(grant, static_cast<double>(standing.remaining)));
-  if (!standing.is_window) {
-    units = std::min(units, MostHeld(standing));
+  Units units = static_cast<Units>(std::min(grant, static_cast<double>(view.remaining)));
+  if (!view.is_window) {
+    units = std::min(units, MostHeld(view));
   }
-  units -= standing.held;
-  return units < 2 ? 0 : std::min(units, standing.remaining);  // One is as well asked for.
+  units -= view.held;
+  return units < 2 ? 0 : std::min(units, view.remaining);  // One is as well asked for.
 }
 
 Units RefillPoint(double rate, double round_trip_s) {
@@ -76,34 +74,34 @@ Units RefillPoint(double rate, double round_trip_s) {
       std::min(meanwhile + 2 * std::sqrt(meanwhile), static_cast<double>(kMaxUnits)));
 }
 
-Duration IdleTime(const Standing& standing) {
+Duration IdleTime(const LeaseView& view) {
   constexpr double kShortestSeconds = 0.01;
-  const double longest = std::min(standing.span_s / 4, kLongestUseSeconds);
-  const double demand = standing.rate / std::max(standing.share, 1e-6) * standing.usable_s;
-  const bool is_short = static_cast<double>(standing.remaining) < 1.5 * demand;
-  if (!is_short || standing.rate <= 0) {
+  const double longest = std::min(view.span_s / 4, kLongestUseSeconds);
+  const double demand = view.rate / std::max(view.share, 1e-6) * view.usable_s;
+  const bool is_short = static_cast<double>(view.remaining) < 1.5 * demand;
+  if (!is_short || view.rate <= 0) {
     return FromSeconds(longest);
   }
-  return FromSeconds(std::min(longest, std::max({kShortestSeconds, 10 * standing.round_trip_s,
-                                                 kGapsOfIdleness / standing.rate})));
+  return FromSeconds(std::min(
+      longest, std::max({kShortestSeconds, 10 * view.round_trip_s, kGapsOfIdleness / view.rate})));
 }
 
-Duration DenialTime(const Standing& standing, Duration retry_after, double jitter) {
-  if (IsSmall(standing)) {
+Duration DenialTime(const LeaseView& view, Duration retry_after, double jitter) {
+  if (IsSmall(view)) {
     return Duration(0);
   }
-  const Duration least = FromSeconds(standing.span_s / 32);
-  if (standing.is_window) {
-    const Duration some = FromSeconds(standing.usable_s / 4 * jitter);
+  const Duration least = FromSeconds(view.span_s / 32);
+  if (view.is_window) {
+    const Duration some = FromSeconds(view.usable_s / 4 * jitter);
     return std::min({std::max(some, least), retry_after, kLongestDenial});
   }
   // Until a chunk has come back; a bucket that is nearly empty does not run over meanwhile.
-  if (standing.refill <= 0) {
+  if (view.refill <= 0) {
     return std::min({retry_after, least, kLongestDenial});
   }
-  const double chunk = static_cast<double>(std::min(kPaidBackChunk, MostHeld(standing)));
-  const double until_chunk = chunk / (standing.refill * std::max(standing.share, 1e-6));
-  const Duration some = FromSeconds(std::min(until_chunk, standing.span_s / 8));
+  const double chunk = static_cast<double>(std::min(kPaidBackChunk, MostHeld(view)));
+  const double until_chunk = chunk / (view.refill * std::max(view.share, 1e-6));
+  const Duration some = FromSeconds(std::min(until_chunk, view.span_s / 8));
   return std::min(std::max(some, retry_after), kLongestDenial);
 }
 

@@ -41,7 +41,7 @@
 namespace sluice::lease {
 
 // A book's view of one key at the moment when it asks.
-struct Standing {
+struct LeaseView {
   bool is_window = true;    // fixed_window; else a bucket or a window that slides.
   Units limit = 0;          // What a fresh key grants.
   Units remaining = 0;      // In the shared store, as it last told.
@@ -56,24 +56,24 @@ struct Standing {
 };
 
 // The most that a book may hold of a key that has no window. 0 for one that has.
-[[nodiscard]] Units MostHeld(const Standing& standing);
+[[nodiscard]] Units MostHeld(const LeaseView& view);
 
 // Whether the share is so small that each unit is better asked for.
-[[nodiscard]] bool IsSmall(const Standing& standing);
+[[nodiscard]] bool IsSmall(const LeaseView& view);
 
 // How many units to borrow; 0: none.
-[[nodiscard]] Units GrantOf(const Standing& standing);
+[[nodiscard]] Units GrantOf(const LeaseView& view);
 
 // With so many units left, or fewer, it is time to borrow again: what arrives while a call is under
 // way, and some.
 [[nodiscard]] Units RefillPoint(double rate, double round_trip_s);
 
 // After so long without a request what is held is given back.
-[[nodiscard]] Duration IdleTime(const Standing& standing);
+[[nodiscard]] Duration IdleTime(const LeaseView& view);
 
 // How long a denial that the shared store gave is taken to hold. `retry_after` is its own;
 // `jitter` is drawn from 0.75 to 1.25.
-[[nodiscard]] Duration DenialTime(const Standing& standing, Duration retry_after, double jitter);
+[[nodiscard]] Duration DenialTime(const LeaseView& view, Duration retry_after, double jitter);
 
 // For how long a grant can be used whose call was sent that long before the window's end: a
 // thousandth less, as the clocks of node and store may differ in speed by that.

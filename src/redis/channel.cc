@@ -268,7 +268,7 @@ void Channel::OnConnected(const Credentials& credentials, Time now) {
   close_why_.clear();
   loaded_.fill(false);
   loads_in_flight_.fill(0);
-  fewer_told_ = false;
+  fewer_reported_ = false;
   greeted_by_ = now + kGreetingTimeout;
   if (!credentials.username.empty()) {
     WriteOwn(Kind::kAuth, {"AUTH", credentials.username, credentials.password});
@@ -320,11 +320,11 @@ void Channel::OnLost(std::string_view why, Time now) {
                                         settings_.first_pause * (1 << std::min(failed_dials_, 8)));
   redial_at_ = now + Jittered(pause);
   const bool first = was_up || failed_dials_ == 0;
-  const bool another = why != told_why_ && now >= report_errors_at_;
+  const bool another = why != reported_why_ && now >= report_errors_at_;
   if (first || another) {  // It does not come back for another reason than it went.
     report_errors_at_ = first ? report_errors_at_ : now + kReportErrorsEvery;
     was_lost_ = true;
-    told_why_ = why;
+    reported_why_ = why;
     on_event_(
         false,
         fmt::format("lost connection to Redis ({}): rules now follow their on_store_error", why));

@@ -250,9 +250,9 @@ class Channel {
   int failures_ = 0;  // In a row.
   bool open_ = false;
   bool probing_ = false;
-  bool was_lost_ = true;  // Said so; say when it is over.
-  std::string told_why_;  // What was said last.
-  int failed_dials_ = 0;  // Connections in a row that answered no call.
+  bool was_lost_ = true;      // Said so; say when it is over.
+  std::string reported_why_;  // What was said last.
+  int failed_dials_ = 0;      // Connections in a row that answered no call.
   Time redial_at_ = Time::min();
   Time deadline_at_ = Time::max();  // No call's is earlier.
   Time probe_at_ = Time::max();     // When to send one, or to give up waiting for it.
@@ -260,7 +260,7 @@ class Channel {
   Time report_errors_at_ = Time::min();
   std::string member_;  // "": joins nobody.
   std::atomic<int>* nodes_ = nullptr;
-  bool fewer_told_ = false;  // Than nodes_, by the last count on this connection.
+  bool fewer_reported_ = false;  // Than nodes_, by the last count on this connection.
   Redirector* redirector_ = nullptr;
   bool topology_asked_ = false;
   bool resend_lost_ = false;

@@ -139,10 +139,10 @@ void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Ti
 // it comes twice in a row.
 void Channel::OnCounted(int nodes) {
   const bool fewer = nodes < nodes_->load(std::memory_order_relaxed);
-  if (!fewer || fewer_told_) {
+  if (!fewer || fewer_reported_) {
     nodes_->store(nodes, std::memory_order_relaxed);
   }
-  fewer_told_ = fewer && !fewer_told_;
+  fewer_reported_ = fewer && !fewer_reported_;
 }
 
 void Channel::OnGreeted(const Command& command, const wire::RespNode& reply, Time now) {

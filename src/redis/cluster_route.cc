@@ -24,9 +24,10 @@ bool Same(const net::DialTarget& a, const net::DialTarget& b) {
 
 }  // namespace
 
-ClusterRoute::ClusterRoute(std::unique_ptr<Reach> reach, std::vector<net::DialTarget> seeds,
-                           Duration deadline, RedisMetrics& metrics, std::uint64_t seed)
-    : reach_(std::move(reach)),
+ClusterRoute::ClusterRoute(std::unique_ptr<Environment> environment,
+                           std::vector<net::DialTarget> seeds, Duration deadline,
+                           RedisMetrics& metrics, std::uint64_t seed)
+    : environment_(std::move(environment)),
       seeds_(std::move(seeds)),
       deadline_(deadline),
       metrics_(metrics),
@@ -74,7 +75,7 @@ ClusterRoute::Node* ClusterRoute::NodeAt(const net::DialTarget& target) {
   }
   auto node = std::make_unique<Node>();
   node->target = target;
-  node->peer = reach_->To(target, [this] { RefreshAfter(kRefreshInTrouble / 2); });
+  node->peer = environment_->To(target, [this] { RefreshAfter(kRefreshInTrouble / 2); });
   node->peer->channel().SetRedirector(*this);
   if (members_ != nullptr) {
     node->peer->channel().Join(member_, *members_);
@@ -183,7 +184,7 @@ void ClusterRoute::SendPage(BanPage& page) {
     page.OnAnswered();
     return;
   }
-  (*node)->peer->channel().AskBanPage(page, reach_->Now());
+  (*node)->peer->channel().AskBanPage(page, environment_->Now());
   (*node)->peer->Kick();
 }
 
@@ -192,12 +193,12 @@ void ClusterRoute::Count(CounterCall& call, Time now) {
 }
 
 void ClusterRoute::SendPart(SpanningCall::Part& part) {
-  SendOne(Channel::Kind::kCheck, part, part.slot, reach_->Now());
+  SendOne(Channel::Kind::kCheck, part, part.slot, environment_->Now());
 }
 
 void ClusterRoute::SendUndo(const SpanningCall::Part& part) {
   constexpr Duration kUndoWithin = std::chrono::seconds(2);
-  const Time now = reach_->Now();
+  const Time now = environment_->Now();
   Node& owner = OwnerOf(part.slot);
   Channel::Command command{.kind = Channel::Kind::kUndo,
                            .script = ScriptId::kSpanUndo,
@@ -260,7 +261,7 @@ void ClusterRoute::OnWake(Time now) {
 void ClusterRoute::ArmWake() {
   const Time at = delayed_.empty() ? refresh_at_ : std::min(refresh_at_, delayed_.front().at);
   if (at != Time::max()) {
-    reach_->WakeAt(at, *this);
+    environment_->WakeAt(at, *this);
   }
 }
 
@@ -285,7 +286,7 @@ void ClusterRoute::OnState(Channel& from, Time /*now*/) {
 }
 
 void ClusterRoute::RefreshInTime() {
-  const Time now = reach_->Now();
+  const Time now = environment_->Now();
   const bool settled = known_ && std::ranges::all_of(nodes_, [now](const auto& node) {
                          const Channel& channel = node->peer->channel();
                          return node->IsNeeded(now) && channel.up() && !channel.breaker_open();
@@ -295,7 +296,7 @@ void ClusterRoute::RefreshInTime() {
 
 void ClusterRoute::RefreshAfter(Duration wait) {
   std::uniform_int_distribution<Duration::rep> jitter(wait.count() / 2, wait.count());
-  const Time at = reach_->Now() + Duration(jitter(random_));
+  const Time at = environment_->Now() + Duration(jitter(random_));
   if (at < refresh_at_) {
     refresh_at_ = at;
     ArmWake();
@@ -352,7 +353,7 @@ void ClusterRoute::DropUnlisted() {
   if (std::ranges::none_of(nodes_, [](const auto& node) { return node->listed; })) {
     return;
   }
-  const Time now = reach_->Now();
+  const Time now = environment_->Now();
   for (std::size_t i = 0; i < nodes_.size();) {
     Node& node = *nodes_[i];
     const Channel& channel = node.peer->channel();

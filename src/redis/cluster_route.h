@@ -9,7 +9,7 @@
 
 #include "net/dial.h"
 #include "redis/ban_listing.h"
-#include "redis/reach.h"
+#include "redis/environment.h"
 #include "redis/route.h"
 #include "redis/slot_map.h"
 #include "redis/spanning_call.h"
@@ -26,13 +26,13 @@ namespace sluice::redis {
 // channels take.
 class ClusterRoute final : public Route,
                            private Redirector,
-                           private Reach::Sleeper,
+                           private Environment::Sleeper,
                            private SpanningCall::Sender,
                            private BanListing::Sender {
  public:
   // Begins with `seeds`. `deadline`: of a call; its own may be earlier. `metrics` outlives it.
-  ClusterRoute(std::unique_ptr<Reach> reach, std::vector<net::DialTarget> seeds, Duration deadline,
-               RedisMetrics& metrics, std::uint64_t seed);
+  ClusterRoute(std::unique_ptr<Environment> environment, std::vector<net::DialTarget> seeds,
+               Duration deadline, RedisMetrics& metrics, std::uint64_t seed);
   ~ClusterRoute() override;
 
   void Check(store::CheckCall& call, Time now) override;
@@ -43,7 +43,7 @@ class ClusterRoute final : public Route,
   void Secret(SecretCall& call, Time now) override;
   void Kick() override {}  // Every call kicks its own peer.
   void Join(const std::string& member, std::atomic<int>& nodes) override;
-  [[nodiscard]] bool RunsHere() const override { return reach_->RunsHere(); }
+  [[nodiscard]] bool RunsHere() const override { return environment_->RunsHere(); }
   [[nodiscard]] Channel& ChannelForTest() override { return nodes_.front()->peer->channel(); }
   [[nodiscard]] bool up() const override;
   [[nodiscard]] bool idle() const override;
@@ -73,7 +73,7 @@ class ClusterRoute final : public Route,
   void OnTopology(Channel& from, std::span<const wire::RespNode> reply, Time now) override;
   void OnState(Channel& from, Time now) override;
 
-  // Reach::Sleeper
+  // Environment::Sleeper
   void OnWake(Time now) override;
 
   // BanListing::Sender
@@ -81,7 +81,7 @@ class ClusterRoute final : public Route,
 
   // SpanningCall::Sender
   void SendPart(SpanningCall::Part& part) override;
-  store::RequestId DrawId() override { return reach_->DrawId(); }
+  store::RequestId DrawId() override { return environment_->DrawId(); }
   void SendUndo(const SpanningCall::Part& part) override;
   void OnSpanned(SpanningCall& call) override;
 
@@ -101,7 +101,7 @@ class ClusterRoute final : public Route,
   void SendDelayed(Time now);
   void ArmWake();
 
-  const std::unique_ptr<Reach> reach_;
+  const std::unique_ptr<Environment> environment_;
   const std::vector<net::DialTarget> seeds_;
   const Duration deadline_;
   RedisMetrics& metrics_;

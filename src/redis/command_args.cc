@@ -181,8 +181,8 @@ ScriptId ScriptFor(Algorithm algorithm) {
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
-    case Algorithm::kThrottle:  // RedisStore has refused it,
-    case Algorithm::kTally:     // and this.
+    case Algorithm::kThrottle:       // RedisStore has refused it,
+    case Algorithm::kAttemptWindow:  // and this.
       break;
   }
   return ScriptId::kBucket;

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "base/assert.h"
-#include "core/tally.h"
+#include "core/attempt_window.h"
 #include "core/wide.h"
 #include "redis/check_command.h"
 #include "redis/reply_reader.h"
@@ -174,8 +174,8 @@ void CountingCall::Answer(const Counter& counter, store::CheckAnswer& answer) co
     return;
   }
   const Units before = counter.count - (checks_->peek ? 0 : check.cost.units);
-  answer.decision = core::JudgeTally(check.quota, before, check.cost,
-                                     check.quota.window - Passed(check.quota, wall_));
+  answer.decision = core::JudgeAttemptWindow(check.quota, before, check.cost,
+                                             check.quota.window - Passed(check.quota, wall_));
   answer.decision.shadow = check.shadow;
   answer.charged = !checks_->peek;
   if (answer.charged && answer.decision.allowed) {

@@ -15,7 +15,7 @@ namespace sluice::redis {
 
 // Whether what this quota limits is a counter of envoyproxy/ratelimit and no script's key.
 [[nodiscard]] inline bool IsCounter(const core::Quota& quota) {
-  return quota.algorithm == core::Algorithm::kTally && !quota.unlimited;
+  return quota.algorithm == core::Algorithm::kAttemptWindow && !quota.unlimited;
 }
 
 // Room for calls about counters, and the ways that they go. One thread.

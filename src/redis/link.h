@@ -10,8 +10,8 @@
 #include "net/dial.h"
 #include "net/timer_wheel.h"
 #include "redis/channel.h"
+#include "redis/environment.h"
 #include "redis/opening.h"
-#include "redis/reach.h"
 #include "redis/sentinel_watch.h"
 
 namespace sluice::net {

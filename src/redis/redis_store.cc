@@ -9,7 +9,7 @@
 #include "redis/check_command.h"
 #include "redis/cluster_route.h"
 #include "redis/command_writer.h"
-#include "redis/loop_reach.h"
+#include "redis/loop_environment.h"
 #include "redis/reply_reader.h"
 #include "redis/server_route.h"
 #include "store/table_core.h"
@@ -18,14 +18,14 @@ namespace sluice::redis {
 
 namespace {
 
-// What no rule may name has no script, and a tally needs none: throttle is left.
+// What no rule may name has no script, and an attempt window needs none: throttle is left.
 bool HasScript(const core::Quota& quota) {
   return static_cast<int>(quota.algorithm) < core::kAlgorithmCount;
 }
 
 // A counter is named by the one value of its key.
 bool IsNamedCounter(const core::KeyView& key, const core::Quota& quota) {
-  return quota.algorithm == core::Algorithm::kTally && key.parts.size() == 1;
+  return quota.algorithm == core::Algorithm::kAttemptWindow && key.parts.size() == 1;
 }
 
 bool MayBeOurs(const store::HoldCall& call) {
@@ -71,8 +71,8 @@ RedisStore::Attachment* RedisStore::Own() const {
 std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop, const RedisSettings& settings) {
   if (!settings.cluster.empty()) {
     return std::make_unique<ClusterRoute>(
-        std::make_unique<LoopReach>(loop, settings, clock_, metrics_, on_event_), settings.cluster,
-        settings.channel.deadline, metrics_, store::NextNonce());
+        std::make_unique<LoopEnvironment>(loop, settings, clock_, metrics_, on_event_),
+        settings.cluster, settings.channel.deadline, metrics_, store::NextNonce());
   }
   return std::make_unique<ServerRoute>(loop, settings, clock_, metrics_, on_event_);
 }

@@ -19,10 +19,11 @@ class EventLoop;
 
 namespace sluice::redis {
 
-// Keys and their state in a Redis, shared by every node that asks it. What core/tally.h judges are
-// counters that envoyproxy/ratelimit knows (counting_call.h). Any other call is one script on the
-// server, so that its checks are charged together or not at all; time is the server's. In a cluster
-// the same holds of keys in one slot; for those in several see spanning_call.h.
+// Keys and their state in a Redis, shared by every node that asks it. What core/attempt_window.h
+// judges are counters that envoyproxy/ratelimit knows (counting_call.h). Any other call is one
+// script on the server, so that its checks are charged together or not at all; time is the
+// server's. In a cluster the same holds of keys in one slot; for those in several see
+// spanning_call.h.
 //
 // Verbs are called on a loop's thread and answered on it, later. Each loop has a route of its own,
 // made by Attach(). A call whose deadline passes is answered kUnavailable, and one that cannot be

@@ -24,8 +24,8 @@ bool IsText(const wire::RespNode& node) {
 }
 
 std::optional<net::DialTarget> TargetOf(std::string_view host, std::string_view port) {
-  const net::DialTarget told{.host = std::string(host), .port = std::string(port), .path = {}};
-  auto target = net::ParseDialTarget(told.Text(), "6379");
+  const net::DialTarget named{.host = std::string(host), .port = std::string(port), .path = {}};
+  auto target = net::ParseDialTarget(named.Text(), "6379");
   if (!target) {
     return std::nullopt;
   }
@@ -130,7 +130,7 @@ void SentinelWatch::Leave() {
 
 void SentinelWatch::AskAnew() {
   // Who has not answered yet is being asked already.
-  if (connection_ != nullptr && told_) {
+  if (connection_ != nullptr && answered_) {
     AskNext("");
   }
 }
@@ -174,7 +174,7 @@ void SentinelWatch::Begin(std::unique_ptr<net::Transport> transport) {
   }
   connection_ = std::make_shared<Connection>(*this, std::move(transport));
   parser_ = wire::RespReplyParser();
-  told_ = false;
+  answered_ = false;
   awaited_ = 0;
   heard_at_ = std::chrono::steady_clock::now();
   if (!credentials->password.empty()) {
@@ -231,7 +231,7 @@ bool SentinelWatch::OnReply(std::span<const wire::RespNode> reply) {
     --awaited_;
     return true;
   }
-  if (!told_) {
+  if (!answered_) {
     const bool is_address =
         head.type == RespType::kArray && reply.size() == 3 && IsText(reply[1]) && IsText(reply[2]);
     const auto target = is_address ? TargetOf(reply[1].text, reply[2].text) : std::nullopt;
@@ -239,7 +239,7 @@ bool SentinelWatch::OnReply(std::span<const wire::RespNode> reply) {
       AskNext(fmt::format("it knows no primary {}", settings_.primary));
       return false;
     }
-    told_ = true;
+    answered_ = true;
     in_vain_ = 0;
     on_primary_(*target);
     return connection_ != nullptr;

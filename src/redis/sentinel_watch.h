@@ -69,7 +69,7 @@ class SentinelWatch {
   std::minstd_rand random_;
   std::size_t next_ = 0;     // Whom to ask.
   std::size_t in_vain_ = 0;  // How many in a row were of no use.
-  bool told_ = false;        // The Sentinel that is connected has answered.
+  bool answered_ = false;    // The Sentinel that is connected has answered.
   std::size_t awaited_ = 0;  // Of the greeting's replies, how many come before the address.
   net::SteadyTime heard_at_{};
   std::unique_ptr<Opening> opening_;

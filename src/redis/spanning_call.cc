@@ -125,12 +125,12 @@ void SpanningCall::Finish() {
   bool any_perhaps = false;
   for (std::size_t i = 0; i < used_; ++i) {
     Part& part = *parts_[i];
-    const bool told = part.error == StoreError::kNone;
+    const bool answered = part.error == StoreError::kNone;
     if (!part.decided.empty()) {
       // What was decided stands; the numbers are those of now.
       for (std::size_t c = 0; c < part.decided.size(); ++c) {
         store::Uncharge(part.own_checks[c], part.decided[c]);
-        if (told) {
+        if (answered) {
           part.decided[c].decision.remaining = part.own_answers[c].decision.remaining;
           part.decided[c].decision.reset_after = part.own_answers[c].decision.reset_after;
         }

@@ -82,8 +82,8 @@ Decision AlgorithmState::Check(const Quota& quota, WallInstant at, Cost cost) {
     case Algorithm::kSlidingWindowLog:
       return CheckWithEntries<core::SlidingWindowLog<TableTimeline>>(quota, now, cost);
     case Algorithm::kConcurrency:
-    case Algorithm::kThrottle:  // No rule has it,
-    case Algorithm::kTally:     // nor this.
+    case Algorithm::kThrottle:       // No rule has it,
+    case Algorithm::kAttemptWindow:  // nor this.
       break;
   }
   return {};

@@ -68,7 +68,7 @@ Units Demand::CountedAfter(const Quota& quota, WallInstant at, Cost cost) {
       return static_cast<Units>((level.owed + window - 1) / window);
     }
     case Algorithm::kConcurrency:
-    case Algorithm::kTally:
+    case Algorithm::kAttemptWindow:
       break;
   }
   return 0;

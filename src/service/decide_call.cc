@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "service/batch_timer.h"
 #include "service/failure_policy.h"
 #include "service/take_back.h"
-#include "service/turn.h"
 
 // The decision path: no allocation once warm, no lock, no log. tests/unit/service/
 // allocation_test.cc holds it to that.
@@ -42,7 +42,7 @@ Outcome OutcomeOf(const Decision& decision) {
 
 }  // namespace
 
-bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback,
+bool DecideCall::Begin(ActiveRulesPin& pin, ServiceMetrics& metrics, Fallback* fallback,
                        store::KeyStore& store) {
   pin_ = &pin;
   metrics_ = &metrics;
@@ -59,20 +59,20 @@ bool DecideCall::Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fall
   answers_.clear();
   room_.unanswered.clear();
 
-  const Snapshot& snapshot = *pin;
-  const rules::Rule* const only = only_rule.empty() ? nullptr : FindRule(snapshot, only_rule);
+  const ActiveRules& active = *pin;
+  const rules::Rule* const only = only_rule.empty() ? nullptr : FindRule(active, only_rule);
   if (!only_rule.empty() && only == nullptr) {
     verdict.allowed = false;
     verdict.request_error = NoSuchRule(only_rule);
     return false;
   }
-  if (snapshot.rules == nullptr) {
+  if (active.rules == nullptr) {
     return false;
   }
-  verdict.kill_switch = snapshot.modes.all == rules::Mode::kOff;
+  verdict.kill_switch = active.modes.all == rules::Mode::kOff;
   if (Result<void> matched =
-          snapshot.rules->Match(attributes, cost, snapshot.modes, matches_,
-                                {.absent_cost = absent_cost, .only = only, .secrets = secrets});
+          active.rules->Match(attributes, cost, active.modes, matches_,
+                              {.absent_cost = absent_cost, .only = only, .secrets = secrets});
       !matched) {
     verdict.allowed = false;
     verdict.request_error = std::move(matched.error().message);
@@ -119,15 +119,15 @@ void DecideCall::Finish() noexcept {
   } else {
     metrics_->CountRequest(RequestResult::kError);
   }
-  Turn::Answered(*metrics_, turn_, started_);
-  SnapshotPin& pin = *pin_;
+  BatchTimer::Answered(*metrics_, batch_timer_, started_);
+  ActiveRulesPin& pin = *pin_;
   OnVerdict();  // The call may be gone now; what its verdict pointed to must not be before.
   pin.Drop();
 }
 
 void DecideCall::MakeVerdict() {
-  const Snapshot& snapshot = **pin_;
-  if (snapshot.rules == nullptr) {
+  const ActiveRules& active = **pin_;
+  if (active.rules == nullptr) {
     metrics_->CountRequest(RequestResult::kNoRule);
     return;
   }
@@ -167,13 +167,13 @@ void DecideCall::MakeVerdict() {
     }
     metrics_->shadow_denials().Count(made.rule->id, made.parts, verdict.allowed);
     if (verdict.allowed) {
-      snapshot.counters[made.rule->number]->AddNewlyDenied();
+      active.counters[made.rule->number]->AddNewlyDenied();
     }
   }
   for (const rules::SkippedRule& skipped : matches_.skipped()) {
-    snapshot.counters[skipped.rule->number]->Add(Outcome::kSkipped);
+    active.counters[skipped.rule->number]->Add(Outcome::kSkipped);
     if (skipped.missing != rules::SkippedRule::kNone) {
-      snapshot.missing[skipped.missing]->Add();
+      active.missing[skipped.missing]->Add();
     }
   }
   metrics_->CountRequest(!verdict.allowed            ? RequestResult::kDenied

@@ -11,9 +11,9 @@
 #include "sluice/decision.h"
 
 #include "rules/rule_set.h"
+#include "service/active_rules.h"
 #include "service/fallback.h"
 #include "service/service_metrics.h"
-#include "service/snapshot.h"
 #include "service/verdict.h"
 #include "store/key_store.h"
 
@@ -31,7 +31,7 @@ class DecideCall {
 
   // In. The bytes that `attributes` views stay alive until OnVerdict().
   Attributes attributes;
-  Cost cost;  // 0 to kMaxUnits: doors refuse what is not.
+  Cost cost;  // 0 to kMaxUnits: front ends refuse what is not.
   // Not empty: only this rule is asked, if it applies; a name that no rule has is an error of
   // the request. Alive as `attributes` are.
   std::string_view only_rule;
@@ -64,7 +64,7 @@ class DecideCall {
   };
 
   // Finds out what to ask. False if there is nothing to ask the store: then Finish() at once.
-  [[nodiscard]] bool Begin(SnapshotPin& pin, ServiceMetrics& metrics, Fallback* fallback,
+  [[nodiscard]] bool Begin(ActiveRulesPin& pin, ServiceMetrics& metrics, Fallback* fallback,
                            store::KeyStore& store);
   // Makes the verdict of what the store said, counts it, hands it over.
   void Finish() noexcept;
@@ -88,11 +88,11 @@ class DecideCall {
   void CountOutcome(const RuleDecision& decision, Outcome outcome) noexcept;
 
   Asked asked_;
-  SnapshotPin* pin_ = nullptr;  // Held while the call is under way.
+  ActiveRulesPin* pin_ = nullptr;  // Held while the call is under way.
   ServiceMetrics* metrics_ = nullptr;
   Fallback* fallback_ = nullptr;
   store::KeyStore* store_ = nullptr;
-  std::uint64_t turn_ = 0;  // Which Decide() of this thread sent it: see turn.h.
+  std::uint64_t batch_timer_ = 0;  // Which Decide() of this thread sent it: see batch_timer.h.
   std::chrono::steady_clock::time_point started_;
   // Room, reused.
   rules::Matches matches_;

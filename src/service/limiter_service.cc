@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "service/turn.h"
+#include "service/batch_timer.h"
 
 namespace sluice::service {
 
@@ -23,7 +23,7 @@ LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics, 
 
 void LimiterService::SetRules(std::shared_ptr<const rules::RuleSet> rules) {
   const std::lock_guard lock(publishing_);
-  auto next = std::make_shared<Snapshot>(*published_.Get());
+  auto next = std::make_shared<ActiveRules>(*published_.Get());
   next->counters = metrics_.ForRules(*rules);
   next->missing = metrics_.ForMissing(*rules);
   next->history.Replace(next->rules.get(), *rules, std::chrono::steady_clock::now());
@@ -33,7 +33,7 @@ void LimiterService::SetRules(std::shared_ptr<const rules::RuleSet> rules) {
 
 void LimiterService::SetModes(rules::ModeOverrides modes) {
   const std::lock_guard lock(publishing_);
-  auto next = std::make_shared<Snapshot>(*published_.Get());
+  auto next = std::make_shared<ActiveRules>(*published_.Get());
   next->modes = std::move(modes);
   published_.Publish(std::move(next));
 }
@@ -47,12 +47,12 @@ rules::ModeOverrides LimiterService::Modes() const {
 }
 
 void LimiterService::Decide(std::span<DecideCall* const> batch) {
-  const Turn turn(metrics_);
+  const BatchTimer timer(metrics_);
   std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
   std::size_t count = 0;
   for (DecideCall* const call : batch) {
-    call->turn_ = turn.number();
-    call->started_ = turn.started();
+    call->batch_timer_ = timer.number();
+    call->started_ = timer.started();
     if (!call->Begin(published_.Pin(), metrics_, fallback_, store_)) {
       call->Finish();
       continue;
@@ -70,13 +70,13 @@ void LimiterService::Decide(std::span<DecideCall* const> batch) {
 
 void LimiterService::Throttle(std::span<ThrottleCall* const> batch) {
   store::KeyStore& store = fallback_ == nullptr ? store_ : fallback_->local();
-  const Turn turn(metrics_);
+  const BatchTimer timer(metrics_);
   std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
   std::size_t count = 0;
   for (ThrottleCall* const call : batch) {
     call->metrics_ = &metrics_;
-    call->turn_ = turn.number();
-    call->started_ = turn.started();
+    call->batch_timer_ = timer.number();
+    call->started_ = timer.started();
     asked[count++] = call;
     if (count == kAtOnce) {
       store.CheckMany(asked);
@@ -89,14 +89,14 @@ void LimiterService::Throttle(std::span<ThrottleCall* const> batch) {
 }
 
 bool LimiterService::Prepare(HolderCall& call) {
-  auto snapshot = published_.Get();
-  const rules::Rule* rule = FindRule(*snapshot, call.rule);
+  auto active = published_.Get();
+  const rules::Rule* rule = FindRule(*active, call.rule);
   call.key.parts = call.parts;
   const bool known = rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency;
   if (known) {
     // The hold is in the store under the old id until the key is touched under the new one.
     call.key.rule = rule->id;
-    call.former_ids_ = snapshot->history.FormerIds(*rule);
+    call.former_ids_ = active->history.FormerIds(*rule);
     call.key.formerly = call.former_ids_;
     call.quota = rule->quota;
   } else {
@@ -108,7 +108,7 @@ bool LimiterService::Prepare(HolderCall& call) {
                              .limit = kMaxUnits,
                              .window = std::chrono::milliseconds(1)};
   }
-  call.kept_ = std::move(snapshot);
+  call.kept_ = std::move(active);
   return known;
 }
 

@@ -6,12 +6,12 @@
 
 #include "rules/mode_overrides.h"
 #include "rules/rule_set.h"
+#include "service/active_rules.h"
 #include "service/decide_call.h"
 #include "service/fallback.h"
 #include "service/operator_call.h"
 #include "service/service_metrics.h"
 #include "service/settle_call.h"
-#include "service/snapshot.h"
 #include "service/throttle_call.h"
 #include "service/verdict.h"
 #include "store/key_store.h"
@@ -71,7 +71,7 @@ class LimiterService {
   ServiceMetrics& metrics_;
   Fallback* const fallback_;
   std::mutex publishing_;  // One change at a time: each builds on the snapshot before.
-  PublishedSnapshot published_;
+  PublishedRules published_;
 };
 
 }  // namespace sluice::service

@@ -14,7 +14,7 @@ namespace sluice::service {
 // One operator call under way: the store calls it was split into, and what their keys point
 // into.
 struct OperatorCall::Work {
-  std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const ActiveRules> active;
   rules::Matches matches;
   std::vector<std::unique_ptr<store::StoreCall>> parts;
   std::deque<std::vector<std::string>> former_ids;  // What the keys of parts point into.
@@ -23,7 +23,7 @@ struct OperatorCall::Work {
   // Also by what a rule was called in sets before this one: a receipt of then is still taken, and
   // would bring what lies there to the key.
   core::KeyView KeyOf(const rules::AppliedRule& applied) {
-    former_ids.push_back(snapshot->history.FormerIds(*applied.rule));
+    former_ids.push_back(active->history.FormerIds(*applied.rule));
     return {.rule = applied.rule->id, .formerly = former_ids.back(), .parts = applied.parts};
   }
   // One more than the store calls open while they are being sent, so that the last to be
@@ -56,7 +56,7 @@ void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
   call.request_error.clear();
   call.work_ = std::make_unique<OperatorCall::Work>();
   OperatorCall::Work& work = *call.work_;
-  work.snapshot = published_.Get();
+  work.active = published_.Get();
 
   const auto close_one = [&call, &work] {
     if (--work.open == 0) {
@@ -64,13 +64,13 @@ void LimiterService::ForEachRule(OperatorCall& call, StoreVerb verb) {
     }
   };
   const rules::Rule* const only =
-      call.only_rule.empty() ? nullptr : FindRule(*work.snapshot, call.only_rule);
+      call.only_rule.empty() ? nullptr : FindRule(*work.active, call.only_rule);
   if (!call.only_rule.empty() && only == nullptr) {
     call.request_error = NoSuchRule(call.only_rule);
-  } else if (work.snapshot->rules != nullptr) {
+  } else if (work.active->rules != nullptr) {
     // Cost 0: neither verb spends.
-    if (Result<void> matched = work.snapshot->rules->Match(
-            call.attributes, Cost{.units = 0}, work.snapshot->modes, work.matches,
+    if (Result<void> matched = work.active->rules->Match(
+            call.attributes, Cost{.units = 0}, work.active->modes, work.matches,
             {.absent_cost = rules::AbsentCost::kIsTheCalls,
              .only = only,
              .secrets = rules::Secrets::kMayBeHashes,
@@ -123,7 +123,7 @@ void LimiterService::Reset(OperatorCall& call) {
     reset.quota = applied.quota;
     // A receipt that is out may have the numbers of an earlier set of rules.
     reset.counts_for = std::max(applied.rule->longest_refill,
-                                work.snapshot->history.ChargesCountFor(*applied.rule, work.now));
+                                work.active->history.ChargesCountFor(*applied.rule, work.now));
     reset.sync = applied.rule->sync;
     if (fallback_ != nullptr) {
       fallback_->Reset(reset.key, reset.quota);

@@ -63,12 +63,12 @@ SettleCall::SettleCall() = default;
 SettleCall::~SettleCall() = default;
 
 void LimiterService::SettleAll(SettleCall& call, bool refund) {
-  const auto snapshot = published_.Get();
-  call.kept_ = snapshot;
+  const auto active = published_.Get();
+  call.kept_ = active;
   call.parts_.clear();
   call.open_ = 1;
   for (Charge& charge : call.charges) {
-    const rules::Rule* const rule = FindRule(*snapshot, charge.rule);
+    const rules::Rule* const rule = FindRule(*active, charge.rule);
     charge.settled = charge.units;
     // A change of the shape starts all keys fresh: what was charged before is nowhere any more.
     const bool known = rule != nullptr && core::ShapeDigest(rule->quota) == charge.shape;
@@ -78,7 +78,7 @@ void LimiterService::SettleAll(SettleCall& call, bool refund) {
     }
     auto part = std::make_unique<SettleCall::Part>(call, charge, fallback_);
     store::SettleCall& asked = *part;
-    part->former_ids = snapshot->history.FormerIds(*rule);
+    part->former_ids = active->history.FormerIds(*rule);
     asked.key = {.rule = rule->id, .formerly = part->former_ids, .parts = charge.parts};
     call.parts_.push_back(std::move(part));
     asked.quota = rule->quota;

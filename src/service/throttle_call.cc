@@ -1,7 +1,7 @@
 #include "service/throttle_call.h"
 
+#include "service/batch_timer.h"
 #include "service/failure_policy.h"
-#include "service/turn.h"
 
 namespace sluice::service {
 
@@ -24,7 +24,7 @@ void ThrottleCall::OnAnswered() noexcept {
   metrics_->CountThrottle(outcome);
   metrics_->CountRequest(answer_.decision.allowed ? RequestResult::kAllowed
                                                   : RequestResult::kDenied);
-  Turn::Answered(*metrics_, turn_, started_);
+  BatchTimer::Answered(*metrics_, batch_timer_, started_);
   OnDecided();
 }
 

@@ -48,7 +48,7 @@ class ThrottleCall : private store::CheckCall {
   store::Check check_;
   store::CheckAnswer answer_;
   ServiceMetrics* metrics_ = nullptr;
-  std::uint64_t turn_ = 0;  // Which Throttle() of this thread sent it: see turn.h.
+  std::uint64_t batch_timer_ = 0;  // Which Throttle() of this thread sent it: see batch_timer.h.
   std::chrono::steady_clock::time_point started_;
 };
 

@@ -238,9 +238,9 @@ void EtcdRules::SetState(State state, std::string_view why) {
   constexpr std::size_t kMostReasons = 16;
   if (state_ != state) {
     state_ = state;
-    told_.clear();
+    logged_.clear();
   }
-  if (told_.size() < kMostReasons && told_.emplace(why).second) {
+  if (logged_.size() < kMostReasons && logged_.emplace(why).second) {
     events_.on_state(state, why);
   }
 }

@@ -132,7 +132,7 @@ class EtcdRules {
   const Events events_;
   EtcdSnapshot snapshot_;
   State state_ = State::kAway;
-  std::set<std::string, std::less<>> told_;  // Why it is in this state.
+  std::set<std::string, std::less<>> logged_;  // Why it is in this state.
   bool answered_ = false;
 
   std::size_t endpoint_ = 0;

@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "core/attempt_window.h"
 #include "core/bucket.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window_counter.h"
-#include "core/tally.h"
 #include "core/throttle.h"
 #include "store/check_steps.h"
 #include "store/draft.h"
@@ -152,8 +152,9 @@ void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const F
       return DecideAs<core::Bucket<TableTimeline>, Algorithm::kGcra>(core, turn, call, key);
     case Algorithm::kThrottle:
       return DecideAs<core::Throttle<TableTimeline>, Algorithm::kThrottle>(core, turn, call, key);
-    case Algorithm::kTally:
-      return DecideAs<core::Tally<TableTimeline>, Algorithm::kTally>(core, turn, call, key);
+    case Algorithm::kAttemptWindow:
+      return DecideAs<core::AttemptWindow<TableTimeline>, Algorithm::kAttemptWindow>(core, turn,
+                                                                                     call, key);
     case Algorithm::kFixedWindow:
       return DecideAs<core::FixedWindow<TableTimeline>, Algorithm::kFixedWindow>(core, turn, call,
                                                                                  key);

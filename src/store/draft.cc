@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/assert.h"
-#include "core/tally.h"
+#include "core/attempt_window.h"
 #include "store/hold_list.h"
 #include "store/list_kind.h"
 

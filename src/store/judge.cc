@@ -3,13 +3,13 @@
 #include <bit>
 
 #include "base/assert.h"
+#include "core/attempt_window.h"
 #include "core/bucket.h"
 #include "core/concurrency.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window.h"
 #include "core/sliding_window_counter.h"
 #include "core/sliding_window_log.h"
-#include "core/tally.h"
 #include "core/throttle.h"
 #include "store/list_kind.h"
 
@@ -25,7 +25,7 @@ using FixedWindow = core::FixedWindow<TableTimeline>;
 using Counter = core::SlidingWindowCounter<TableTimeline>;
 using Log = core::SlidingWindowLog<TableTimeline>;
 using Sliding = core::SlidingWindow<TableTimeline>;
-using Tally = core::Tally<TableTimeline>;
+using AttemptWindow = core::AttemptWindow<TableTimeline>;
 using Throttle = core::Throttle<TableTimeline>;
 
 // A State of 32 bytes is the slot's; one of 24 leaves room for the chain's ends.
@@ -87,8 +87,8 @@ Step JudgeCheck(const Quota& quota, const RawState& state, const EntryView& entr
       return Plain<Bucket>(quota, state, now, cost);
     case Algorithm::kThrottle:
       return Plain<Throttle>(quota, state, now, cost);
-    case Algorithm::kTally:
-      return Plain<Tally>(quota, state, now, cost);
+    case Algorithm::kAttemptWindow:
+      return Plain<AttemptWindow>(quota, state, now, cost);
     case Algorithm::kFixedWindow:
       return Plain<FixedWindow>(quota, state, now, cost);
     case Algorithm::kSlidingWindowCounter:
@@ -113,8 +113,8 @@ Decision JudgePeek(const Quota& quota, const RawState& state, const EntryView& e
       return Bucket::Peek(quota, From<Bucket::State>(state), now, cost).decision;
     case Algorithm::kThrottle:
       return Throttle::Peek(quota, From<Throttle::State>(state), now, cost).decision;
-    case Algorithm::kTally:
-      return Tally::Peek(quota, From<Tally::State>(state), now, cost).decision;
+    case Algorithm::kAttemptWindow:
+      return AttemptWindow::Peek(quota, From<AttemptWindow::State>(state), now, cost).decision;
     case Algorithm::kFixedWindow:
       return FixedWindow::Peek(quota, From<FixedWindow::State>(state), now, cost).decision;
     case Algorithm::kSlidingWindowCounter:
@@ -140,8 +140,10 @@ RefundStep JudgeRefund(const Quota& quota, const RawState& state, const EntryVie
     case Algorithm::kThrottle:
       return {.state =
                   Into(Throttle::Refund(quota, From<Throttle::State>(state), now, units), state)};
-    case Algorithm::kTally:
-      return {.state = Into(Tally::Refund(quota, From<Tally::State>(state), now, units), state)};
+    case Algorithm::kAttemptWindow:
+      return {.state =
+                  Into(AttemptWindow::Refund(quota, From<AttemptWindow::State>(state), now, units),
+                       state)};
     case Algorithm::kFixedWindow:
       return {.state = Into(FixedWindow::Refund(quota, From<FixedWindow::State>(state), now, units),
                             state)};
@@ -167,8 +169,8 @@ TableInstant ExpiryOf(const Quota& quota, const RawState& state, const EntryView
       return Bucket::Expiry(quota, From<Bucket::State>(state));
     case Algorithm::kThrottle:
       return Throttle::Expiry(quota, From<Throttle::State>(state));
-    case Algorithm::kTally:
-      return Tally::Expiry(quota, From<Tally::State>(state));
+    case Algorithm::kAttemptWindow:
+      return AttemptWindow::Expiry(quota, From<AttemptWindow::State>(state));
     case Algorithm::kFixedWindow:
       return FixedWindow::Expiry(quota, From<FixedWindow::State>(state));
     case Algorithm::kSlidingWindowCounter:

@@ -161,7 +161,7 @@ inline Duration ResetCall::remembered_for() const {
   using core::Algorithm;
   constexpr Duration kLongestPeriod = std::chrono::hours(24 * 366);
   if (!has_receipts || quota.algorithm == Algorithm::kConcurrency ||
-      quota.algorithm == Algorithm::kThrottle || quota.algorithm == Algorithm::kTally) {
+      quota.algorithm == Algorithm::kThrottle || quota.algorithm == Algorithm::kAttemptWindow) {
     return {};
   }
   if (core::IsBucket(quota.algorithm)) {

@@ -13,7 +13,7 @@ namespace sluice::store {
 }
 
 // Slots that are no algorithm's: a mark (mark.h), a ban (ban_list.h).
-inline constexpr std::uint8_t kMarkKind = KindOf(core::Algorithm::kTally) + 1;
+inline constexpr std::uint8_t kMarkKind = KindOf(core::Algorithm::kAttemptWindow) + 1;
 inline constexpr std::uint8_t kBanKind = kMarkKind + 1;
 inline constexpr std::uint8_t kLastKind = kBanKind;
 

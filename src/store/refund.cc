@@ -19,7 +19,7 @@ TableInstant UsedUntil(const Quota& quota, TableInstant charged, const TableNow&
   if (core::IsBucket(quota.algorithm)) {
     return charged + core::RefillTime(quota);
   }
-  if (quota.algorithm == Algorithm::kFixedWindow || quota.algorithm == Algorithm::kTally) {
+  if (quota.algorithm == Algorithm::kFixedWindow || quota.algorithm == Algorithm::kAttemptWindow) {
     // The wall at the charge, as far as the line can tell, and the end of its window.
     const WallInstant then = now.wall - (now.line - charged);
     if (quota.calendar != nullptr) {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/assert.h"
-#include "core/tally.h"
+#include "core/attempt_window.h"
 #include "store/ban_list.h"
 #include "store/check_steps.h"
 #include "store/judge.h"

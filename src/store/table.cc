@@ -57,7 +57,7 @@ Table::Table(TableBytes bytes, const TableOptions& options, const base::Clock& c
             .when_full = options.when_full},
       clock_(clock),
       line_(header_->line, clock.Read(), CurrentBootId(), bytes.is_new()),
-      leases_(std::make_shared<LeaseBook>(kMaxThreads)),
+      leases_(std::make_shared<ThreadNumbers>(kMaxThreads)),
       opening_(std::move(bytes.opening)),
       snapshot_(options.snapshot) {}
 

@@ -17,7 +17,7 @@
 #include "store/table_layout.h"
 #include "store/table_options.h"
 #include "store/table_stats.h"
-#include "store/thread_lease.h"
+#include "store/thread_numbers.h"
 #include "store/time_line.h"
 
 namespace sluice::store {
@@ -116,7 +116,7 @@ class Table final : public KeyStore {
   TableCore core_;
   const base::Clock& clock_;
   TimeLine line_;
-  std::shared_ptr<LeaseBook> leases_;
+  std::shared_ptr<ThreadNumbers> leases_;
   TableOpening opening_;
   std::string snapshot_;
   std::mutex snapshotting_;

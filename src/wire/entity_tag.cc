@@ -29,7 +29,7 @@ bool ListNames(std::string_view list, std::string_view tag, TagComparison compar
 
 }  // namespace
 
-bool NamesEntity(const Http1Request& request, std::string_view name, std::string_view tag,
+bool NamesEntity(const HttpRequest& request, std::string_view name, std::string_view tag,
                  TagComparison comparison) {
   return !tag.empty() && std::ranges::any_of(request.fields, [&](const HttpField& field) {
     return EqualsIgnoreCase(field.name, name) &&

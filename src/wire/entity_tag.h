@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::wire {
 
@@ -17,7 +17,7 @@ enum class TagComparison : std::uint8_t {
 // has it, or "*", which names whatever there is. `tag` is strong, with its quotes; "" for what does
 // not exist, which nothing names. A list that is none (RFC 9110, 8.8.3) names nothing from there
 // on.
-[[nodiscard]] bool NamesEntity(const Http1Request& request, std::string_view name,
+[[nodiscard]] bool NamesEntity(const HttpRequest& request, std::string_view name,
                                std::string_view tag, TagComparison comparison);
 
 }  // namespace sluice::wire

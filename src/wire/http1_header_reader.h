@@ -3,16 +3,16 @@
 #include <cstddef>
 #include <string_view>
 
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::wire {
 
 // The grammar of one whole header block (request line, fields, empty line; RFC 9112, 3 and
-// 5). It fills an Http1Request and counts the fields that say where the message ends; what
+// 5). It fills an HttpRequest and counts the fields that say where the message ends; what
 // those mean is Http1Parser's to judge. Made anew for each request.
 class Http1HeaderReader {
  public:
-  Http1HeaderReader(Http1Request& request, std::size_t max_fields)
+  Http1HeaderReader(HttpRequest& request, std::size_t max_fields)
       : request_(request), max_fields_(max_fields) {}
 
   // `block`: lines that each end in CR LF, the last of them empty, the first one in HTTP/1.0 or
@@ -38,7 +38,7 @@ class Http1HeaderReader {
   [[nodiscard]] bool Note(const HttpField& field);
   [[nodiscard]] bool ReadConnection(std::string_view list);
 
-  Http1Request& request_;
+  HttpRequest& request_;
   const std::size_t max_fields_;
   bool too_many_fields_ = false;
   bool close_ = false;       // Connection: close.

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "wire/chunked_body.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 #include "wire/read_buffer.h"
 
 namespace sluice::wire {
@@ -63,7 +63,7 @@ class Http1Parser {
 
   // After kRequest, until the next call of Next() or Prepare(). After kContinue and during a
   // body it holds the request without its body.
-  [[nodiscard]] const Http1Request& request() const { return request_; }
+  [[nodiscard]] const HttpRequest& request() const { return request_; }
   [[nodiscard]] const Http1Error& error() const { return error_; }
 
   // What has come and was not given out yet.
@@ -86,7 +86,7 @@ class Http1Parser {
 
   Http1Limits limits_;
   ReadBuffer buffer_;
-  Http1Request request_;
+  HttpRequest request_;
   Http1Error error_;
   State state_ = State::kHeader;
   std::size_t used_ = 0;     // Bytes of the request last given out: consumed by Next().

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/http1_request.h"
 #include "wire/http2_memory.h"
 #include "wire/http2_stream.h"
+#include "wire/http_request.h"
 
 struct nghttp2_session;
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::wire {
 
@@ -38,7 +38,7 @@ class Http2Stream {
  public:
   [[nodiscard]] std::int32_t id() const { return id_; }
   // Without its body. `host` is among the fields; trailers are dropped.
-  [[nodiscard]] const Http1Request& request() const { return request_; }
+  [[nodiscard]] const HttpRequest& request() const { return request_; }
   [[nodiscard]] Http2Fault fault() const { return fault_; }
   [[nodiscard]] bool answered() const { return answered_; }
 
@@ -62,7 +62,7 @@ class Http2Stream {
   void FinishHeader();
 
   std::int32_t id_ = 0;
-  Http1Request request_;
+  HttpRequest request_;
   Http2Fault fault_ = Http2Fault::kNone;
   std::string text_;
   std::vector<Extent> extents_;

@@ -68,16 +68,18 @@ class Player {
                 .quota = QuotaOf(core::Algorithm::kFixedWindow, kMaxUnits),
                 .cost = {0},
                 .sync = to_.sync});
-      // All or nothing, a denial is not counted, which of a tally it otherwise is.
-      call.atomicity = step.quota.algorithm == core::Algorithm::kTally ? store::Atomicity::kEach
-                                                                       : store::Atomicity::kAll;
+      // All or nothing, a denial is not counted, which of an attempt window it otherwise is.
+      call.atomicity = step.quota.algorithm == core::Algorithm::kAttemptWindow
+                           ? store::Atomicity::kEach
+                           : store::Atomicity::kAll;
     }
     Send(to_.store, call);
     Finish(call);
     const store::CheckAnswer& answer = call.own_answers[0];
     ASSERT_EQ(answer.error, store::StoreError::kNone);
     ExpectDecision(answer.decision, step.decision);
-    const bool counted = step.decision.allowed || step.quota.algorithm == core::Algorithm::kTally;
+    const bool counted =
+        step.decision.allowed || step.quota.algorithm == core::Algorithm::kAttemptWindow;
     EXPECT_EQ(answer.charged, counted && !call.peek && step.units > 0 && !step.quota.unlimited);
     if (!call.peek) {
       checks_.push_back({.quota = step.quota, .units = step.units, .answer = answer});

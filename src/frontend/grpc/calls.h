@@ -5,7 +5,7 @@
 
 namespace sluice::frontend::grpc {
 
-// The methods that a door has.
+// The methods that a front end has.
 enum class Method : std::uint8_t {
   kUnknown,
   kShouldRateLimit,

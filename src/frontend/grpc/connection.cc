@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "frontend/grpc/door.h"
+#include "frontend/grpc/front_end.h"
 
 namespace sluice::frontend::grpc {
 
@@ -11,7 +11,7 @@ namespace {
 
 using wire::GrpcCode;
 
-Http2Settings SettingsOf(const DoorSettings& settings) {
+Http2Settings SettingsOf(const FrontEndSettings& settings) {
   wire::Http2Limits limits;
   limits.streams = settings.streams;
   limits.header_bytes = settings.header_bytes;
@@ -31,12 +31,12 @@ Http2Settings SettingsOf(const DoorSettings& settings) {
 
 }  // namespace
 
-Connection::Connection(Door& door, std::unique_ptr<net::Transport> transport)
-    : Http2Conversation(door.loop_, door.connections_, std::move(transport), door.http2_memory_,
-                        SettingsOf(door.settings_)),
-      door_(door) {
-  if (door_.settings_.max_age > Duration::zero()) {
-    old_at_ = now() + door_.NextAge();
+Connection::Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport)
+    : Http2Conversation(front_end.loop_, front_end.connections_, std::move(transport),
+                        front_end.http2_memory_, SettingsOf(front_end.settings_)),
+      front_end_(front_end) {
+  if (front_end_.settings_.max_age > Duration::zero()) {
+    old_at_ = now() + front_end_.NextAge();
   }
 }
 
@@ -75,11 +75,11 @@ void Connection::OnExchangeReady(Exchange& exchange) {
 
 void Connection::AskBatch() {
   if (!rate_limit_batch_.empty()) {
-    door_.rate_limits_->Decide(rate_limit_batch_, *door_.pin_);
+    front_end_.rate_limits_->Decide(rate_limit_batch_, *front_end_.pin_);
     rate_limit_batch_.clear();
   }
   if (!check_batch_.empty()) {
-    door_.service_.Decide(check_batch_);
+    front_end_.service_.Decide(check_batch_);
     check_batch_.clear();
   }
   for (RedemptionExchange* const redemption : redemption_batch_) {
@@ -105,7 +105,7 @@ bool Connection::OnDeadline() {
     return false;
   }
   if (!draining() && now() >= old_at_) {
-    end_at_ = now() + door_.settings_.max_age_grace;
+    end_at_ = now() + front_end_.settings_.max_age_grace;
     Drain();
   }
   return true;

@@ -21,13 +21,13 @@
 
 namespace sluice::frontend::grpc {
 
-class Door;
+class FrontEnd;
 
 // One client's connection: what becomes of its calls, from a stream's header to its trailers. Each
 // kind of call is asked as one batch per turn. The connection's age is bounded, too.
 class Connection final : public Http2Conversation {
  public:
-  Connection(Door& door, std::unique_ptr<net::Transport> transport);
+  Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport);
 
   [[nodiscard]] bool has_watches() const { return !watching_.empty(); }
   void OnHealthChanged();
@@ -45,7 +45,7 @@ class Connection final : public Http2Conversation {
     std::string encoding;
     net::SteadyTime deadline = net::SteadyTime::max();
     bool ended = false;  // What still comes of it is passed over.
-    wire::ServingStatus told = wire::ServingStatus::kUnknown;  // To who watches.
+    wire::ServingStatus sent = wire::ServingStatus::kUnknown;  // To who watches.
     Watched watched = Watched::kUnknown;
   };
   [[nodiscard]] static Call& CallOf(const wire::Http2Stream& stream) {
@@ -67,7 +67,7 @@ class Connection final : public Http2Conversation {
 
   [[nodiscard]] Call& TakeCall(wire::Http2Stream& stream);
   // What is wrong with a call's header; kOk: its body may come.
-  [[nodiscard]] Status ReadHeader(Call& call, const wire::Http1Request& header);
+  [[nodiscard]] Status ReadHeader(Call& call, const wire::HttpRequest& header);
   void Run(Call& call);
   [[nodiscard]] Status Ask(Call& call, std::string_view message);
   void RunHealth(Call& call, std::string_view message);
@@ -82,7 +82,7 @@ class Connection final : public Http2Conversation {
   void AnswerMessage(Call& call, std::string_view framed);
   [[nodiscard]] std::span<const wire::HttpField> Trailers(const Status& status);
 
-  Door& door_;
+  FrontEnd& front_end_;
   Pool<Call> calls_;
   boost::intrusive::list<Call, boost::intrusive::constant_time_size<false>> watching_;
   std::vector<envoy::RateLimitCall*> rate_limit_batch_;

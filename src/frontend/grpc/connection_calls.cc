@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "frontend/grpc/connection.h"
-#include "frontend/grpc/door.h"
+#include "frontend/grpc/front_end.h"
 #include "wire/grpc_message.h"
 
 // A call from its stream's header to its trailers; when calls are asked and ended is in
@@ -34,14 +34,14 @@ Connection::Call& Connection::TakeCall(wire::Http2Stream& stream) {
   call.encoding.clear();
   call.deadline = net::SteadyTime::max();
   call.ended = false;
-  call.told = wire::ServingStatus::kUnknown;
+  call.sent = wire::ServingStatus::kUnknown;
   call.watched = Watched::kUnknown;
   return call;
 }
 
 void Connection::OnHeader(wire::Http2Stream& stream, bool whole) noexcept {
   Call& call = TakeCall(stream);
-  const wire::Http1Request& header = stream.request();
+  const wire::HttpRequest& header = stream.request();
   if (stream.fault() == wire::Http2Fault::kHeaderTooLarge) {
     Refuse(call, {GrpcCode::kResourceExhausted, "the header has too many fields or bytes"});
     return;
@@ -61,21 +61,21 @@ void Connection::OnHeader(wire::Http2Stream& stream, bool whole) noexcept {
   }
 }
 
-Status Connection::ReadHeader(Call& call, const wire::Http1Request& header) {
+Status Connection::ReadHeader(Call& call, const wire::HttpRequest& header) {
   call.method = MethodAt(header.target);
   if (call.method == Method::kUnknown) {
     return {GrpcCode::kUnimplemented, "unknown method"};
   }
-  if (call.method == Method::kShouldRateLimit && door_.rate_limits_ == nullptr) {
+  if (call.method == Method::kShouldRateLimit && front_end_.rate_limits_ == nullptr) {
     return {GrpcCode::kUnimplemented, "Envoy's rate limit service is not configured here"};
   }
   const bool is_health = call.method == Method::kHealthCheck || call.method == Method::kHealthWatch;
-  if (door_.token_.asks() && !is_health) {
+  if (front_end_.token_.asks() && !is_health) {
     constexpr std::string_view kBearer = "Bearer ";
     std::string_view given = header.Field("authorization");
     const bool is_bearer = given.starts_with(kBearer);
     given.remove_prefix(is_bearer ? kBearer.size() : 0);
-    if (!is_bearer || !door_.token_.Admits(given)) {
+    if (!is_bearer || !front_end_.token_.Admits(given)) {
       return {GrpcCode::kUnauthenticated, "authorization: Bearer TOKEN is missing or wrong"};
     }
   }
@@ -97,7 +97,8 @@ void Connection::OnBody(wire::Http2Stream& stream, std::string_view bytes) noexc
     return;
   }
   // What is kept counts against the connection's window until the call is run.
-  if (call.body.size() + bytes.size() > door_.settings_.message_bytes + wire::kGrpcPrefixBytes) {
+  if (call.body.size() + bytes.size() >
+      front_end_.settings_.message_bytes + wire::kGrpcPrefixBytes) {
     session().Consume(stream, bytes.size());
     Refuse(call, {GrpcCode::kResourceExhausted, "the message is too large"});
     return;
@@ -124,8 +125,8 @@ void Connection::OnClosed(wire::Http2Stream& stream) noexcept {
 
 // The call is whole.
 void Connection::Run(Call& call) {
-  const wire::GrpcMessage message =
-      wire::ReadGrpcMessage(call.body, call.encoding, door_.settings_.message_bytes, inflated_);
+  const wire::GrpcMessage message = wire::ReadGrpcMessage(
+      call.body, call.encoding, front_end_.settings_.message_bytes, inflated_);
   if (message.code != GrpcCode::kOk) {
     Refuse(call, {message.code, message.problem});
     return;
@@ -150,8 +151,8 @@ void Connection::Run(Call& call) {
 // Takes an exchange for the call, to be asked with all others of this turn.
 Status Connection::Ask(Call& call, std::string_view message) {
   if (call.method == Method::kCheck) {
-    CheckExchange& exchange = door_.checks_.Take();
-    const Status status = exchange.Begin(*this, door_.settings_.keys, message);
+    CheckExchange& exchange = front_end_.checks_.Take();
+    const Status status = exchange.Begin(*this, front_end_.settings_.keys, message);
     if (status.code != GrpcCode::kOk) {
       exchange.Return();
       return status;
@@ -162,9 +163,9 @@ Status Connection::Ask(Call& call, std::string_view message) {
     return {};
   }
   if (call.method != Method::kShouldRateLimit) {
-    RedemptionExchange& exchange = door_.redemptions_.Take();
+    RedemptionExchange& exchange = front_end_.redemptions_.Take();
     const Status status =
-        exchange.Begin(*this, door_.service_, door_.settings_.keys, call.method, message);
+        exchange.Begin(*this, front_end_.service_, front_end_.settings_.keys, call.method, message);
     if (status.code != GrpcCode::kOk) {
       exchange.Return();
       return status;
@@ -174,8 +175,8 @@ Status Connection::Ask(Call& call, std::string_view message) {
     redemption_batch_.push_back(&exchange);
     return {};
   }
-  RateLimitExchange& exchange = door_.rate_limit_calls_.Take();
-  if (!exchange.Begin(*this, message, door_.rate_limits_->settings().compatible)) {
+  RateLimitExchange& exchange = front_end_.rate_limit_calls_.Take();
+  if (!exchange.Begin(*this, message, front_end_.rate_limits_->settings().compatible)) {
     const Status status{GrpcCode::kInternal, exchange.error()};
     exchange.Return();
     return status;
@@ -192,12 +193,12 @@ void Connection::RunHealth(Call& call, std::string_view message) {
     Refuse(call, {GrpcCode::kInternal, "the message is not a HealthCheckRequest"});
     return;
   }
-  call.watched = service->empty()                             ? Watched::kServer
-                 : *service == door_.settings_.health_service ? Watched::kService
-                                                              : Watched::kUnknown;
+  call.watched = service->empty()                                  ? Watched::kServer
+                 : *service == front_end_.settings_.health_service ? Watched::kService
+                                                                   : Watched::kUnknown;
   if (call.method == Method::kHealthWatch) {
     if (static_cast<std::size_t>(std::distance(watching_.begin(), watching_.end())) >=
-        door_.settings_.watches) {
+        front_end_.settings_.watches) {
       Refuse(call, {GrpcCode::kResourceExhausted, "too many watches on one connection"});
       return;
     }
@@ -223,17 +224,18 @@ wire::ServingStatus Connection::HealthOf(const Call& call) const {
   if (call.watched == Watched::kUnknown) {
     return wire::ServingStatus::kServiceUnknown;
   }
-  const bool serving = call.watched == Watched::kServer ? !draining() : door_.health_.serving();
+  const bool serving =
+      call.watched == Watched::kServer ? !draining() : front_end_.health_.serving();
   return serving ? wire::ServingStatus::kServing : wire::ServingStatus::kNotServing;
 }
 
 void Connection::TellHealth(Call& call) {
   const wire::ServingStatus status = HealthOf(call);
-  if (status == call.told) {
+  if (status == call.sent) {
     return;
   }
   const bool first = !call.stream->answered();
-  call.told = status;
+  call.sent = status;
   message_.clear();
   const std::size_t begun = wire::BeginGrpcMessage(message_);
   wire::AppendHealthCheckResponse(message_, status);
@@ -249,12 +251,12 @@ void Connection::TellHealth(Call& call) {
 // Every call ends by these, once.
 std::span<const wire::HttpField> Connection::Trailers(const Status& status) {
   const auto code = static_cast<int>(status.code);
-  if (door_.settings_.answers != nullptr) {
-    door_.settings_.answers->Count(code);
+  if (front_end_.settings_.answers != nullptr) {
+    front_end_.settings_.answers->Count(code);
   }
-  if (door_.settings_.log != nullptr && IsRefusal(status.code)) [[unlikely]] {
-    door_.settings_.log->Note(now().time_since_epoch(), code, transport().peer_address(),
-                              status.message);
+  if (front_end_.settings_.log != nullptr && IsRefusal(status.code)) [[unlikely]] {
+    front_end_.settings_.log->Note(now().time_since_epoch(), code, transport().peer_address(),
+                                   status.message);
   }
   fields_[0] = {"grpc-status", wire::DigitsOf(status.code)};
   if (status.message.empty()) {

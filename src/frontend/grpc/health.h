@@ -4,8 +4,8 @@
 
 namespace sluice::frontend::grpc {
 
-// Whether the daemon serves, as grpc.health.v1.Health says it. Whoever changes it tells every door
-// (Door::OnHealthChanged()), for those who watch. Any thread.
+// Whether the daemon serves, as grpc.health.v1.Health says it. Whoever changes it tells every front
+// end (FrontEnd::OnHealthChanged()), for those who watch. Any thread.
 class Health {
  public:
   [[nodiscard]] bool serving() const { return serving_.load(std::memory_order_relaxed); }

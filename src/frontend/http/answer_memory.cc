@@ -56,18 +56,20 @@ bool ReadText(std::string_view text, AnswerMemory::Answer& answer) {
 }
 
 // A call that nobody waits for. What it cannot say is over when the claim is.
-class Told final : public store::RecordCall {
+class SharedRecord final : public store::RecordCall {
  public:
-  static void Tell(store::AnswerRecords& records, void (store::AnswerRecords::*verb)(RecordCall&),
-                   std::unique_ptr<Told> call) {
-    Told& told = *call;
-    told.self_ = std::move(call);
-    (records.*verb)(told);
+  static void Write(store::AnswerRecords& records, void (store::AnswerRecords::*verb)(RecordCall&),
+                    std::unique_ptr<SharedRecord> call) {
+    SharedRecord& record = *call;
+    record.self_ = std::move(call);
+    (records.*verb)(record);
   }
-  void OnAnswered() noexcept override { const std::unique_ptr<Told> self = std::move(self_); }
+  void OnAnswered() noexcept override {
+    const std::unique_ptr<SharedRecord> self = std::move(self_);
+  }
 
  private:
-  std::unique_ptr<Told> self_;
+  std::unique_ptr<SharedRecord> self_;
 };
 
 }  // namespace
@@ -155,10 +157,10 @@ AnswerMemory::Found AnswerMemory::TakeClaim(const store::RecordCall& claim, Answ
 
 void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
   std::vector<std::function<void()>> waiting;
-  std::unique_ptr<Told> told;
+  std::unique_ptr<SharedRecord> record;
   if (shared_ != nullptr) {
-    told = std::make_unique<Told>();
-    told->answer = TextOf(answer);
+    record = std::make_unique<SharedRecord>();
+    record->answer = TextOf(answer);
   }
   {
     Shard& shard = ShardOf(name);
@@ -169,8 +171,8 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
     }
     Entry& entry = at->second;
     waiting.swap(entry.waiting);
-    if (told != nullptr) {
-      told->body = HexOf(entry.body);
+    if (record != nullptr) {
+      record->body = HexOf(entry.body);
     }
     entry.bytes = kEntryBytes + name.size() + answer.fields.size() + answer.body.size();
     if (entry.bytes > bytes_a_shard_) {
@@ -194,11 +196,11 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
       bytes_.fetch_add(entry.bytes, std::memory_order_relaxed);
     }
   }
-  if (told != nullptr) {
-    told->name = DigestOf(name);
-    told->owner = owner_;
-    told->lasts = keep_;
-    Told::Tell(*shared_, &store::AnswerRecords::Keep, std::move(told));
+  if (record != nullptr) {
+    record->name = DigestOf(name);
+    record->owner = owner_;
+    record->lasts = keep_;
+    SharedRecord::Write(*shared_, &store::AnswerRecords::Keep, std::move(record));
   }
   for (const auto& again : waiting) {
     again();
@@ -208,12 +210,12 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
 void AnswerMemory::Drop(const std::string& name) {
   // First there: whoever waits here claims it again.
   if (shared_ != nullptr) {
-    auto told = std::make_unique<Told>();
-    told->name = DigestOf(name);
-    told->owner = owner_;
-    told->body = "0";
-    told->lasts = kClaimLasts;
-    Told::Tell(*shared_, &store::AnswerRecords::Drop, std::move(told));
+    auto record = std::make_unique<SharedRecord>();
+    record->name = DigestOf(name);
+    record->owner = owner_;
+    record->body = "0";
+    record->lasts = kClaimLasts;
+    SharedRecord::Write(*shared_, &store::AnswerRecords::Drop, std::move(record));
   }
   Release(name);
 }

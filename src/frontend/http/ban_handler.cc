@@ -31,7 +31,7 @@ std::int64_t SecondsUp(WallInstant instant) {
   return std::chrono::ceil<std::chrono::seconds>(instant.time_since_epoch()).count();
 }
 
-class BanList final : public Errand, private store::BansCall {
+class BanList final : public Operation, private store::BansCall {
  public:
   BanList(service::LimiterService& service, Exchange& exchange)
       : service_(service), exchange_(exchange) {}
@@ -45,7 +45,7 @@ class BanList final : public Errand, private store::BansCall {
     } else {
       Answer();
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   void Answer() {
@@ -75,7 +75,7 @@ class BanList final : public Errand, private store::BansCall {
   Exchange& exchange_;
 };
 
-class Unban final : public Errand, private service::OperatorCall {
+class Unban final : public Operation, private service::OperatorCall {
  public:
   Unban(service::LimiterService& service, Exchange& exchange)
       : service_(service), exchange_(exchange) {}
@@ -125,7 +125,7 @@ class Unban final : public Errand, private service::OperatorCall {
       json.BeginObject().Name("lifted").Number(static_cast<std::int64_t>(touched)).EndObject();
       exchange_.AnswerText(200, "application/json", body);
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   service::LimiterService& service_;
@@ -140,7 +140,7 @@ void HandleBans(service::LimiterService& service, Exchange& exchange) {
   exchange.Send(std::make_unique<BanList>(service, exchange));
 }
 
-void HandleUnban(const wire::Http1Request& request, service::LimiterService& service,
+void HandleUnban(const wire::HttpRequest& request, service::LimiterService& service,
                  Exchange& exchange) {
   auto unban = std::make_unique<Unban>(service, exchange);
   if (unban->Read(request.body)) {

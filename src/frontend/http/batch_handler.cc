@@ -38,7 +38,7 @@ class BatchItem final : public service::DecideCall {
   std::string answer_;
 };
 
-class Batch final : public Errand {
+class Batch final : public Operation {
  public:
   Batch(service::LimiterService& service, Exchange& exchange)
       : service_(service), exchange_(exchange) {}
@@ -67,7 +67,7 @@ class Batch final : public Errand {
     }
     body += "]";
     exchange_.AnswerText(200, "application/json", body);
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
  private:
@@ -126,7 +126,7 @@ void BatchItem::OnVerdict() noexcept {
 
 }  // namespace
 
-void HandleBatch(const wire::Http1Request& request, service::LimiterService& service,
+void HandleBatch(const wire::HttpRequest& request, service::LimiterService& service,
                  Exchange& exchange) {
   if (IsKeyed(request)) {
     exchange.AnswerProblem(

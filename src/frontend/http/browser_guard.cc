@@ -58,7 +58,7 @@ bool NamesListener(std::string_view host, const HostNames& listener) {
   });
 }
 
-bool IsFromForeignPage(const wire::Http1Request& request) {
+bool IsFromForeignPage(const wire::HttpRequest& request) {
   if (!request.fields.Has(wire::RareField::kOrigin) &&
       !request.fields.Has(wire::RareField::kSecFetchSite)) [[likely]] {
     return false;
@@ -78,7 +78,7 @@ bool IsFromForeignPage(const wire::Http1Request& request) {
   return false;
 }
 
-bool HasJsonType(const wire::Http1Request& request) {
+bool HasJsonType(const wire::HttpRequest& request) {
   std::string_view type = request.Field("Content-Type");
   type = type.substr(0, type.find(';'));
   while (type.ends_with(' ') || type.ends_with('\t')) {

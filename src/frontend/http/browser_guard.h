@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 // Keeps web pages away from a listener. A page that is open in a browser on the operator's machine
 // reaches 127.0.0.1 and the internal network, and its author is anybody. Two things tell such a
@@ -28,10 +28,10 @@ struct HostNames {
 // Whether a browser says that the request comes from a page of another site: an Origin other than
 // the one in the Host field, or a Sec-Fetch-Site other than same-origin and none. False for what is
 // no browser's.
-[[nodiscard]] bool IsFromForeignPage(const wire::Http1Request& request);
+[[nodiscard]] bool IsFromForeignPage(const wire::HttpRequest& request);
 
 // Whether the media type of the body is JSON. A page may send three other types without asking the
 // server first (a simple request), and a body without a type.
-[[nodiscard]] bool HasJsonType(const wire::Http1Request& request);
+[[nodiscard]] bool HasJsonType(const wire::HttpRequest& request);
 
 }  // namespace sluice::frontend::http

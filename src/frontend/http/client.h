@@ -6,7 +6,8 @@ namespace sluice::frontend::http {
 
 class Exchange;
 
-// One client's connection to a door as its exchanges know it, whichever HTTP it speaks. One thread.
+// One client's connection to a front end as its exchanges know it, whichever HTTP it speaks. One
+// thread.
 class Client {
  public:
   virtual ~Client() = default;

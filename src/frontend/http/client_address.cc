@@ -60,7 +60,7 @@ bool Walk(std::string_view line, const ForwardingSettings& settings, bool is_for
 
 }  // namespace
 
-ClientAddress FindClientAddress(const wire::Http1Request& request, std::string_view peer,
+ClientAddress FindClientAddress(const wire::HttpRequest& request, std::string_view peer,
                                 const ForwardingSettings& settings) {
   ClientAddress found{.address = rules::IpAddress::Parse(peer)};
   if (!found.address || !IsTrusted(*found.address, settings)) {

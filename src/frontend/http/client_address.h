@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rules/ip_address.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::frontend::http {
 
@@ -30,7 +30,7 @@ struct ClientAddress {
 // then the field's hops from right to left, the first that is no trusted proxy. A hop that is no
 // address ends the walk at the last that was one, and where all are trusted, the leftmost counts.
 // Never the leftmost for its own sake: anybody can write that one.
-[[nodiscard]] ClientAddress FindClientAddress(const wire::Http1Request& request,
+[[nodiscard]] ClientAddress FindClientAddress(const wire::HttpRequest& request,
                                               std::string_view peer,
                                               const ForwardingSettings& settings);
 

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "frontend/http/errand.h"
+#include "frontend/http/operation.h"
 #include "frontend/http/problem.h"
 #include "rules/mode_overrides.h"
-#include "service/snapshot.h"
+#include "service/active_rules.h"
 #include "wire/entity_tag.h"
 #include "wire/http1_response.h"
 #include "wire/json_writer.h"
@@ -34,8 +34,7 @@ std::string EntityTag(std::string_view text) {
 }
 
 // `tag` is "" where there is no such rule.
-bool PreconditionHolds(const wire::Http1Request& request, std::string_view tag,
-                       Exchange& exchange) {
+bool PreconditionHolds(const wire::HttpRequest& request, std::string_view tag, Exchange& exchange) {
   std::string_view broken;
   if (request.HasField("If-Match") &&
       !wire::NamesEntity(request, "If-Match", tag, wire::TagComparison::kStrong)) {
@@ -56,14 +55,14 @@ std::string_view StatusOf(rules::Mode mode) {
   return mode == rules::Mode::kEnforce ? "active" : rules::NameOf(mode);
 }
 
-void AppendSummary(const AdminDesk& desk, const rules::Rule& rule, wire::JsonWriter& json) {
-  const rules::Mode mode = desk.modes.modes().Effective(rule);
+void AppendSummary(const AdminContext& context, const rules::Rule& rule, wire::JsonWriter& json) {
+  const rules::Mode mode = context.modes.modes().Effective(rule);
   json.Name("rule_id").Text(rule.id);
   json.Name("status").Text(StatusOf(mode));
   json.Name("mode").Text(rules::NameOf(mode));
   json.Name("configured_mode").Text(rules::NameOf(rule.mode));
   json.Name("source").Text(rule.source);
-  json.Name("scope").Text(NameOf(desk.rules.ScopeOf(rule)));
+  json.Name("scope").Text(NameOf(context.rules.ScopeOf(rule)));
   if (rule.action != rules::Action::kLimit) {
     json.Name("action").Text(rule.action == rules::Action::kAllow ? "allow" : "deny");
     return;
@@ -76,12 +75,12 @@ void AppendSummary(const AdminDesk& desk, const rules::Rule& rule, wire::JsonWri
   json.Name("key_pattern").Text(rule.key_pattern);
 }
 
-void AnswerRule(int status, const AdminDesk& desk, const rules::Rule& rule, std::string_view text,
-                Exchange& exchange) {
+void AnswerRule(int status, const AdminContext& context, const rules::Rule& rule,
+                std::string_view text, Exchange& exchange) {
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
-  AppendSummary(desk, rule, json);
+  AppendSummary(context, rule, json);
   json.Name("rule").Raw(text);
   json.EndObject();
   exchange.AnswerText(status, kJson, body);
@@ -116,14 +115,15 @@ void AnswerRefusal(const RuleRefusal& refusal, Exchange& exchange) {
   exchange.AnswerText(refusal.status, kProblemType, body);
 }
 
-void AnswerDeleted(std::string_view id, Scope scope, const AdminDesk& desk, Exchange& exchange) {
+void AnswerDeleted(std::string_view id, Scope scope, const AdminContext& context,
+                   Exchange& exchange) {
   // Another source's rule of the same id is in force again.
-  const auto set = desk.rules.rules();
+  const auto set = context.rules.rules();
   const rules::Rule* const left = set->Find(id);
   if (left == nullptr) {
     // What was said of its mode goes with it. That this may not be kept is no reason to fail: a
     // mode of a rule that is not there does nothing.
-    (void)desk.modes.SetMode(id, std::nullopt);
+    (void)context.modes.SetMode(id, std::nullopt);
   }
   std::string body;
   wire::JsonWriter json(body);
@@ -139,19 +139,19 @@ void AnswerDeleted(std::string_view id, Scope scope, const AdminDesk& desk, Exch
 }
 
 // A change of one rule: done when whoever keeps the rules has it.
-class RuleErrand final : public Errand {
+class RuleOperation final : public Operation {
  public:
   // `body` none: the rule is to be deleted.
-  RuleErrand(const AdminDesk& desk, std::string_view id, std::optional<std::string_view> body,
-             Exchange& exchange)
-      : desk_(desk), id_(id), body_(body), exchange_(exchange) {}
+  RuleOperation(const AdminContext& context, std::string_view id,
+                std::optional<std::string_view> body, Exchange& exchange)
+      : context_(context), id_(id), body_(body), exchange_(exchange) {}
 
   void Start() override {
     auto done = [this](const tl::expected<Scope, RuleRefusal>& result) { OnDone(result); };
     if (body_) {
-      desk_.rules.Put(id_, *body_, std::move(done));
+      context_.rules.Put(id_, *body_, std::move(done));
     } else {
-      desk_.rules.Delete(id_, std::move(done));
+      context_.rules.Delete(id_, std::move(done));
     }
   }
 
@@ -160,16 +160,16 @@ class RuleErrand final : public Errand {
     if (!result) {
       AnswerRefusal(result.error(), exchange_);
     } else if (!body_) {
-      AnswerDeleted(id_, *result, desk_, exchange_);
-    } else if (const auto set = desk_.rules.rules(); const auto* const rule = set->Find(id_)) {
-      AnswerRule(200, desk_, *rule, desk_.rules.TextOf(*rule), exchange_);
+      AnswerDeleted(id_, *result, context_, exchange_);
+    } else if (const auto set = context_.rules.rules(); const auto* const rule = set->Find(id_)) {
+      AnswerRule(200, context_, *rule, context_.rules.TextOf(*rule), exchange_);
     } else {
       AnswerNoSuchRule(id_, exchange_);  // Somebody has deleted it since.
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
-  const AdminDesk& desk_;
+  const AdminContext& context_;
   const std::string id_;
   const std::optional<std::string_view> body_;  // Good during Start().
   Exchange& exchange_;
@@ -177,32 +177,32 @@ class RuleErrand final : public Errand {
 
 }  // namespace
 
-void HandleRules(const AdminDesk& desk, Exchange& exchange) {
-  const auto set = desk.rules.rules();
+void HandleRules(const AdminContext& context, Exchange& exchange) {
+  const auto set = context.rules.rules();
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
-  json.Name("kill_switch").Truth(desk.modes.modes().all.has_value());
+  json.Name("kill_switch").Truth(context.modes.modes().all.has_value());
   json.Name("rules").BeginArray();
   for (const rules::Rule& rule : set->rules()) {
     json.BeginObject();
-    AppendSummary(desk, rule, json);
+    AppendSummary(context, rule, json);
     json.EndObject();
   }
   json.EndArray().EndObject();
   exchange.AnswerText(200, kJson, body);
 }
 
-void HandleRule(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
+void HandleRule(const wire::HttpRequest& request, std::string_view id, const AdminContext& context,
                 Exchange& exchange) {
   const bool reads =
       request.method == wire::HttpMethod::kGet || request.method == wire::HttpMethod::kHead;
   if (!reads) {
-    desk.rules.CatchUp();
+    context.rules.CatchUp();
   }
-  const auto set = desk.rules.rules();
+  const auto set = context.rules.rules();
   const rules::Rule* const rule = set->Find(id);
-  const std::string text = rule == nullptr ? "" : desk.rules.TextOf(*rule);
+  const std::string text = rule == nullptr ? "" : context.rules.TextOf(*rule);
   const std::string tag = rule == nullptr ? "" : EntityTag(text);
   if (reads && rule != nullptr &&
       wire::NamesEntity(request, "If-None-Match", tag, wire::TagComparison::kWeak)) {
@@ -214,12 +214,12 @@ void HandleRule(const wire::Http1Request& request, std::string_view id, const Ad
     if (rule == nullptr) {
       AnswerNoSuchRule(id, exchange);
     } else {
-      AnswerRule(200, desk, *rule, text, exchange);
+      AnswerRule(200, context, *rule, text, exchange);
     }
   } else if (PreconditionHolds(request, tag, exchange)) {
     const bool put = request.method == wire::HttpMethod::kPut;
-    exchange.Send(std::make_unique<RuleErrand>(
-        desk, id, put ? std::optional(request.body) : std::nullopt, exchange));
+    exchange.Send(std::make_unique<RuleOperation>(
+        context, id, put ? std::optional(request.body) : std::nullopt, exchange));
   }
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "frontend/http/door.h"
+#include "frontend/http/front_end.h"
 #include "wire/http2_session.h"
 
 namespace sluice::frontend::http {
@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t kReadBytes = 8 * 1024;
 }  // namespace
 
-Connection::Connection(Door& door, std::unique_ptr<net::Transport> transport)
-    : Conversation(door.loop_, door.connections_, std::move(transport),
-                   {.write_timeout = door.settings_.write_timeout,
-                    .linger = door.settings_.linger,
-                    .drain_grace = door.settings_.drain_grace}),
-      door_(door),
-      parser_(door.settings_.request),
-      pipeline_(door.settings_.pipeline) {}
+Connection::Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport)
+    : Conversation(front_end.loop_, front_end.connections_, std::move(transport),
+                   {.write_timeout = front_end.settings_.write_timeout,
+                    .linger = front_end.settings_.linger,
+                    .drain_grace = front_end.settings_.drain_grace}),
+      front_end_(front_end),
+      parser_(front_end.settings_.request),
+      pipeline_(front_end.settings_.pipeline) {}
 
 void Connection::OnExchangeReady(Exchange&) {
   SettleSoon();
@@ -44,7 +44,7 @@ void Connection::LearnProtocol() {
   const std::size_t size = std::min(begun.size(), wire::kHttp2Preface.size());
   known_ = begun.substr(0, size) != wire::kHttp2Preface.substr(0, size);
   if (!known_ && size == wire::kHttp2Preface.size()) {
-    door_.Accept(HandOn(), begun);
+    front_end_.Accept(HandOn(), begun);
   }
 }
 
@@ -61,7 +61,7 @@ void Connection::Proceed() {
 
 bool Connection::MayTake() const {
   return !parsed_all_ && !last_taken_ && !pipeline_.full() &&
-         output().size() < door_.settings_.output_bytes;
+         output().size() < front_end_.settings_.output_bytes;
 }
 
 void Connection::TakeRequests() {
@@ -75,17 +75,17 @@ void Connection::TakeRequests() {
     TakeOne(event);
   }
   if (!batch_.empty()) {
-    door_.service_.Decide(batch_);
+    front_end_.service_.Decide(batch_);
   }
 }
 
 void Connection::TakeOne(wire::Http1Parser::Event event) {
   using Event = wire::Http1Parser::Event;
-  Exchange& exchange = door_.pool_.Take();
+  Exchange& exchange = front_end_.pool_.Take();
   pipeline_.Push(exchange);
   if (event == Event::kRequest) {
     exchange.Begin(*this, parser_.request());
-    door_.router_.Route(parser_.request(), exchange);
+    front_end_.router_.Route(parser_.request(), exchange);
     progressed_ = true;
     if (exchange.must_ask()) {
       batch_.push_back(&exchange);
@@ -108,21 +108,21 @@ bool Connection::RenderReady() {
   if (!pipeline_.ready()) {
     return false;
   }
-  const std::string_view date = door_.DateNow();
+  const std::string_view date = front_end_.DateNow();
   bool rendered = false;
-  while (pipeline_.ready() && output().size() < door_.settings_.output_bytes) {
+  while (pipeline_.ready() && output().size() < front_end_.settings_.output_bytes) {
     Exchange& exchange = pipeline_.front();
     const bool last_of_all = draining() && pipeline_.size() == 1 && between_requests();
     const bool keep_alive = exchange.keep_alive() && !last_of_all;
     exchange.Render(date, keep_alive, output());
     if (!exchange.raw()) {
-      door_.Count(exchange.parts().status);
+      front_end_.Count(exchange.parts().status);
     }
     if (!keep_alive) {
       last_taken_ = true;
       last_rendered_ = true;
     }
-    door_.pool_.Return(exchange);
+    front_end_.pool_.Return(exchange);
     pipeline_.Pop();
     rendered = true;
   }
@@ -163,7 +163,7 @@ net::SteadyTime Connection::Deadline() {
     awaiting_since_ = now();
     progressed_ = false;
   }
-  const DoorSettings& settings = door_.settings_;
+  const FrontEndSettings& settings = front_end_.settings_;
   switch (awaiting_) {
     case Awaiting::kNothing:
       break;
@@ -181,7 +181,7 @@ bool Connection::OnDeadline() {
   if (awaiting_ != Awaiting::kHeader && awaiting_ != Awaiting::kBody) {
     return false;
   }
-  Exchange& exchange = door_.pool_.Take();
+  Exchange& exchange = front_end_.pool_.Take();
   pipeline_.Push(exchange);
   exchange.BeginWithoutRequest(*this);
   exchange.AnswerProblem({.status = 408,

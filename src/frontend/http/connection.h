@@ -16,7 +16,7 @@
 
 namespace sluice::frontend::http {
 
-class Door;
+class FrontEnd;
 
 // One client's connection that speaks HTTP/1.1, or turns out to speak HTTP/2 and is handed on.
 // Per turn: a read buffer is parsed to its end, all its checks go to the service as one batch, and
@@ -29,7 +29,7 @@ class Door;
 // get stuck.
 class Connection final : public Conversation, public Client {
  public:
-  Connection(Door& door, std::unique_ptr<net::Transport> transport);
+  Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport);
 
   void OnExchangeReady(Exchange& exchange) override;
   [[nodiscard]] std::string_view peer_address() const override {
@@ -62,7 +62,7 @@ class Connection final : public Conversation, public Client {
   }
   [[nodiscard]] Awaiting WhatIsAwaited() const;
 
-  Door& door_;
+  FrontEnd& front_end_;
   wire::Http1Parser parser_;
   Pipeline<Exchange> pipeline_;
   std::vector<service::DecideCall*> batch_;

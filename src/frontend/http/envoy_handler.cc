@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "envoy/rate_limit_call.h"
-#include "frontend/http/errand.h"
+#include "frontend/http/operation.h"
 #include "wire/rls_json.h"
 #include "wire/rls_request.h"
 
@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 
 // One request of /json, from its body to its answer. The exchange owns it.
-class RateLimitErrand final : public Errand, private envoy::RateLimitCall {
+class RateLimitOperation final : public Operation, private envoy::RateLimitCall {
  public:
-  RateLimitErrand(Exchange& exchange, envoy::RateLimitService& service)
+  RateLimitOperation(Exchange& exchange, envoy::RateLimitService& service)
       : exchange_(exchange), service_(service) {}
 
   [[nodiscard]] bool Read(std::string_view body) {
@@ -43,7 +43,7 @@ class RateLimitErrand final : public Errand, private envoy::RateLimitCall {
       const bool over = response.overall_code == wire::RlsCode::kOverLimit;
       exchange_.AnswerText(over ? 429 : 200, "application/json", body);
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   Exchange& exchange_;
@@ -54,24 +54,24 @@ class RateLimitErrand final : public Errand, private envoy::RateLimitCall {
 
 }  // namespace
 
-void HandleRateLimitJson(const wire::Http1Request& request, const EnvoyDesk& desk,
+void HandleRateLimitJson(const wire::HttpRequest& request, const EnvoyContext& context,
                          Exchange& exchange) {
-  auto errand = std::make_unique<RateLimitErrand>(exchange, desk.rate_limits);
-  if (errand->Read(request.body)) {
-    exchange.Send(std::move(errand));
+  auto operation = std::make_unique<RateLimitOperation>(exchange, context.rate_limits);
+  if (operation->Read(request.body)) {
+    exchange.Send(std::move(operation));
   } else {
     exchange.AnswerText(400, kPlain, "Bad Request\n");
   }
 }
 
-void HandleEnvoyHealth(const EnvoyDesk& desk, Exchange& exchange) {
-  const bool serving = desk.health.serving();
+void HandleEnvoyHealth(const EnvoyContext& context, Exchange& exchange) {
+  const bool serving = context.health.serving();
   exchange.AnswerText(serving ? 200 : 500, kPlain, serving ? "OK" : "");
 }
 
-void HandleLimits(const EnvoyDesk& desk, Exchange& exchange) {
+void HandleLimits(const EnvoyContext& context, Exchange& exchange) {
   std::string body;
-  if (const auto configuration = desk.rate_limits.configuration(); configuration != nullptr) {
+  if (const auto configuration = context.rate_limits.configuration(); configuration != nullptr) {
     for (const envoy::Limit* limit : configuration->limits()) {
       const auto word = [](bool truth) { return truth ? "true" : "false"; };
       body += limit->path;
@@ -85,13 +85,13 @@ void HandleLimits(const EnvoyDesk& desk, Exchange& exchange) {
   exchange.AnswerText(200, kPlain, body);
 }
 
-void HandleStats(const EnvoyDesk& desk, Exchange& exchange) {
+void HandleStats(const EnvoyContext& context, Exchange& exchange) {
   std::string body;
-  desk.rate_limits.metrics().AppendStats(body);
+  context.rate_limits.metrics().AppendStats(body);
   exchange.AnswerText(200, kPlain, body);
 }
 
-void HandleDebugPaths(const EnvoyDesk& /*desk*/, Exchange& exchange) {
+void HandleDebugPaths(const EnvoyContext& /*context*/, Exchange& exchange) {
   exchange.AnswerText(200, kPlain,
                       "/metrics: metrics for Prometheus\n"
                       "/rlconfig: print out the currently loaded configuration for debugging\n"

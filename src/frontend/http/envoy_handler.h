@@ -1,8 +1,8 @@
 #pragma once
 
-#include "frontend/http/envoy_desk.h"
+#include "frontend/http/envoy_context.h"
 #include "frontend/http/exchange.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::frontend::http {
 
@@ -10,16 +10,17 @@ namespace sluice::frontend::http {
 
 // /json: a RateLimitRequest in JSON. 200 with the response, 429 where it is OVER_LIMIT; 400 for
 // everything that is wrong, whoever's fault it is.
-void HandleRateLimitJson(const wire::Http1Request& request, const EnvoyDesk& desk,
+void HandleRateLimitJson(const wire::HttpRequest& request, const EnvoyContext& context,
                          Exchange& exchange);
 // /healthcheck: 200 OK, or 500.
-void HandleEnvoyHealth(const EnvoyDesk& desk, Exchange& exchange);
+void HandleEnvoyHealth(const EnvoyContext& context, Exchange& exchange);
 // /rlconfig: a line for each limit in force.
-void HandleLimits(const EnvoyDesk& desk, Exchange& exchange);
+void HandleLimits(const EnvoyContext& context, Exchange& exchange);
 
-// GET /stats on the operators' door: what envoyproxy/ratelimit counts, under its names in statsd.
-void HandleStats(const EnvoyDesk& desk, Exchange& exchange);
+// GET /stats on the operators' front end: what envoyproxy/ratelimit counts, under its names in
+// statsd.
+void HandleStats(const EnvoyContext& context, Exchange& exchange);
 // GET / there: the paths that there are.
-void HandleDebugPaths(const EnvoyDesk& desk, Exchange& exchange);
+void HandleDebugPaths(const EnvoyContext& context, Exchange& exchange);
 
 }  // namespace sluice::frontend::http

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "envoy/usage_call.h"
-#include "frontend/http/errand.h"
 #include "frontend/http/numbers.h"
+#include "frontend/http/operation.h"
 #include "wire/json_writer.h"
 #include "wire/rls_json.h"
 #include "wire/rls_request.h"
@@ -58,9 +58,9 @@ void AppendUse(wire::JsonWriter& json, const envoy::UsageCall::Use& use) {
 }
 
 // From its body to its answer. The exchange owns it.
-class UsageErrand final : public Errand, private envoy::UsageCall {
+class UsageOperation final : public Operation, private envoy::UsageCall {
  public:
-  UsageErrand(Exchange& exchange, envoy::RateLimitService& service, bool is_reset)
+  UsageOperation(Exchange& exchange, envoy::RateLimitService& service, bool is_reset)
       : exchange_(exchange), service_(service) {
     reset = is_reset;
   }
@@ -100,7 +100,7 @@ class UsageErrand final : public Errand, private envoy::UsageCall {
       json.EndObject();
       exchange_.AnswerText(200, "application/json", body);
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   Exchange& exchange_;
@@ -111,11 +111,11 @@ class UsageErrand final : public Errand, private envoy::UsageCall {
 
 }  // namespace
 
-void HandleUsage(const wire::Http1Request& request, bool reset, const EnvoyDesk& desk,
+void HandleUsage(const wire::HttpRequest& request, bool reset, const EnvoyContext& context,
                  Exchange& exchange) {
-  auto errand = std::make_unique<UsageErrand>(exchange, desk.rate_limits, reset);
-  if (errand->Read(request.body)) {
-    exchange.Send(std::move(errand));
+  auto operation = std::make_unique<UsageOperation>(exchange, context.rate_limits, reset);
+  if (operation->Read(request.body)) {
+    exchange.Send(std::move(operation));
   }
 }
 

@@ -30,7 +30,7 @@ void Exchange::Reset(Client& client) {
   minor_version_ = 1;
   fields_.clear();
   body_.clear();
-  errand_.reset();
+  operation_.reset();
   memory_ = nullptr;
   attributes = {};
   cost = Cost{};
@@ -41,7 +41,7 @@ void Exchange::Reset(Client& client) {
   secrets = rules::Secrets::kAreValues;
 }
 
-void Exchange::Begin(Client& client, const wire::Http1Request& request) {
+void Exchange::Begin(Client& client, const wire::HttpRequest& request) {
   Reset(client);
   keep_alive_ = request.keep_alive;
   head_only_ = request.method == wire::HttpMethod::kHead;
@@ -104,17 +104,17 @@ void Exchange::AskStatus() {
   state_ = State::kAsking;
 }
 
-void Exchange::Send(std::unique_ptr<Errand> errand) {
-  errand_ = std::move(errand);
-  state_ = State::kErrand;
-  errand_starts_ = true;
-  errand_->Start();
-  errand_starts_ = false;
+void Exchange::Send(std::unique_ptr<Operation> operation) {
+  operation_ = std::move(operation);
+  state_ = State::kOperation;
+  operation_starts_ = true;
+  operation_->Start();
+  operation_starts_ = false;
 }
 
-void Exchange::OnErrandDone() {
+void Exchange::OnOperationDone() {
   SLUICE_DCHECK(ready());
-  if (errand_starts_) {
+  if (operation_starts_) {
     return;  // Whoever routed the request sees that it is ready.
   }
   if (client_ == nullptr) {
@@ -223,8 +223,8 @@ void Exchange::BecomeReady() {
 
 void Exchange::Abandon() {
   client_ = nullptr;
-  if (state_ == State::kAsking || state_ == State::kErrand) {
-    return;  // The store has it: OnVerdict() or OnErrandDone() returns it.
+  if (state_ == State::kAsking || state_ == State::kOperation) {
+    return;  // The store has it: OnVerdict() or OnOperationDone() returns it.
   }
   hold_.Cancel();
   pool_.Return(*this);

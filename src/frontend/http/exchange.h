@@ -6,14 +6,14 @@
 #include <string_view>
 
 #include "frontend/http/answer_memory.h"
-#include "frontend/http/errand.h"
+#include "frontend/http/operation.h"
 #include "frontend/http/problem.h"
 #include "net/timer_wheel.h"
 #include "service/limiter_service.h"
 #include "wire/check_json.h"
 #include "wire/form_query.h"
-#include "wire/http1_request.h"
 #include "wire/http1_response.h"
+#include "wire/http_request.h"
 
 namespace sluice::net {
 class EventLoop;
@@ -46,7 +46,7 @@ class Exchange final : public service::DecideCall {
   explicit Exchange(ExchangePool& pool);
 
   // Begins anew for `client`'s request.
-  void Begin(Client& client, const wire::Http1Request& request);
+  void Begin(Client& client, const wire::HttpRequest& request);
   // For an answer without a request: one that could not be read, or did not come in time.
   void BeginWithoutRequest(Client& client);
 
@@ -62,10 +62,10 @@ class Exchange final : public service::DecideCall {
   // The service has to be asked; attributes, cost and peek are set.
   void AskCheck(bool wait);
   void AskStatus();
-  // An errand has to be waited for; it is kept until the next request.
-  void Send(std::unique_ptr<Errand> errand);
-  // The last thing that an errand does. The exchange is answered.
-  void OnErrandDone();
+  // An operation has to be waited for; it is kept until the next request.
+  void Send(std::unique_ptr<Operation> operation);
+  // The last thing that an operation does. The exchange is answered.
+  void OnOperationDone();
   // The answer to a proxy: first how, then one of the three others. What is wrong goes to the log;
   // whoever reads the answer is the proxy's client, and learns no more than that.
   void AnswerAsProxyCheck(const ProxyAnswer& answer);
@@ -125,7 +125,7 @@ class Exchange final : public service::DecideCall {
   void OnVerdict() noexcept override;
 
  private:
-  enum class State : std::uint8_t { kFresh, kAsking, kErrand, kHeld, kReady };
+  enum class State : std::uint8_t { kFresh, kAsking, kOperation, kHeld, kReady };
   enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus, kProxyCheck };
 
   void Reset(Client& client);
@@ -147,7 +147,7 @@ class Exchange final : public service::DecideCall {
   bool keep_alive_ = true;
   bool head_only_ = false;
   bool wait_ = false;
-  bool errand_starts_ = false;
+  bool operation_starts_ = false;
   int minor_version_ = 1;
   int status_ = 200;
   int deny_status_ = 429;
@@ -156,7 +156,7 @@ class Exchange final : public service::DecideCall {
   std::string_view content_type_;
   std::string fields_;  // Header lines, beside those that every response has.
   std::string body_;
-  std::unique_ptr<Errand> errand_;
+  std::unique_ptr<Operation> operation_;
   AnswerMemory* memory_ = nullptr;  // Of a check that is to be remembered.
   std::string memory_name_;
 };

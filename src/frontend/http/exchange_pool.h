@@ -21,7 +21,7 @@ class EventLoop;
 
 namespace sluice::frontend::http {
 
-// The exchanges of one door on one loop: made when there is none to reuse, kept until the
+// The exchanges of one front end on one loop: made when there is none to reuse, kept until the
 // end. Bounded by connections times pipeline depth. Must outlive every call that a store
 // still holds. One thread.
 class ExchangePool {

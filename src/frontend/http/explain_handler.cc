@@ -13,13 +13,13 @@ namespace sluice::frontend::http {
 
 namespace {
 
-void AppendExplanation(const AdminDesk& desk, const rules::RuleSet::Explanation& explanation,
+void AppendExplanation(const AdminContext& context, const rules::RuleSet::Explanation& explanation,
                        wire::JsonWriter& json) {
   const rules::Rule& rule = *explanation.rule;
   json.BeginObject();
   json.Name("rule_id").Text(rule.id);
   json.Name("applies").Truth(explanation.applies);
-  json.Name("mode").Text(rules::NameOf(desk.modes.modes().Effective(rule)));
+  json.Name("mode").Text(rules::NameOf(context.modes.modes().Effective(rule)));
   json.Name("configured_mode").Text(rules::NameOf(rule.mode));
   json.Name("source").Text(rule.source);
   json.Name("why").Text(explanation.why);
@@ -34,12 +34,13 @@ void AppendExplanation(const AdminDesk& desk, const rules::RuleSet::Explanation&
 
 }  // namespace
 
-void HandleExplain(const wire::Http1Request& request, const AdminDesk& desk, Exchange& exchange) {
+void HandleExplain(const wire::HttpRequest& request, const AdminContext& context,
+                   Exchange& exchange) {
   if (!ReadStatusQuery(request, std::nullopt, exchange)) {
     return;
   }
-  const rules::ModeOverrides& modes = desk.modes.modes();
-  const auto set = desk.rules.rules();
+  const rules::ModeOverrides& modes = context.modes.modes();
+  const auto set = context.rules.rules();
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
@@ -47,7 +48,7 @@ void HandleExplain(const wire::Http1Request& request, const AdminDesk& desk, Exc
   json.Name("kill_switch").Truth(modes.all.has_value());
   json.Name("rules").BeginArray();
   for (const auto& each : set->Explain(exchange.attributes, exchange.cost, modes)) {
-    AppendExplanation(desk, each, json);
+    AppendExplanation(context, each, json);
   }
   json.EndArray().EndObject();
   exchange.AnswerText(200, "application/json", body);

@@ -93,7 +93,7 @@ class HoldsReader {
   std::vector<NamedHold> holds_;
 };
 
-class Holds final : public Errand, private HoldRedemption {
+class Holds final : public Operation, private HoldRedemption {
  public:
   Holds(service::LimiterService& service, bool renew, Exchange& exchange)
       : HoldRedemption(service, exchange.keys(), renew), exchange_(exchange) {}
@@ -105,7 +105,7 @@ class Holds final : public Errand, private HoldRedemption {
  private:
   void OnRedeemed() noexcept override {
     Answer();
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   void Answer() {
@@ -140,7 +140,7 @@ void Refuse(std::string_view detail, std::string_view code, Exchange& exchange) 
 
 }  // namespace
 
-void HandleHolds(const wire::Http1Request& request, bool renew, service::LimiterService& service,
+void HandleHolds(const wire::HttpRequest& request, bool renew, service::LimiterService& service,
                  Exchange& exchange) {
   HoldsReader reader(request.body);
   if (!reader.Read()) {

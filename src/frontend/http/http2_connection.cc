@@ -4,14 +4,14 @@
 #include <charconv>
 #include <utility>
 
-#include "frontend/http/door.h"
+#include "frontend/http/front_end.h"
 #include "wire/ascii.h"
 
 namespace sluice::frontend::http {
 
 namespace {
 
-Http2Settings SettingsOf(const DoorSettings& settings) {
+Http2Settings SettingsOf(const FrontEndSettings& settings) {
   wire::Http2Limits limits;
   limits.streams = static_cast<std::uint32_t>(settings.pipeline);
   limits.header_bytes = settings.request.header_bytes;
@@ -38,11 +38,11 @@ bool IsLongerThan(std::string_view content_length, std::size_t most) {
 
 }  // namespace
 
-Http2Connection::Http2Connection(Door& door, std::unique_ptr<net::Transport> transport,
+Http2Connection::Http2Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport,
                                  std::string_view begun)
-    : Http2Conversation(door.loop_, door.connections_, std::move(transport), door.http2_memory_,
-                        SettingsOf(door.settings_)),
-      door_(door),
+    : Http2Conversation(front_end.loop_, front_end.connections_, std::move(transport),
+                        front_end.http2_memory_, SettingsOf(front_end.settings_)),
+      front_end_(front_end),
       begun_(begun) {}
 
 void Http2Connection::OnStart() {
@@ -67,7 +67,7 @@ void Http2Connection::OnExchangeReady(Exchange& exchange) {
 
 void Http2Connection::AskBatch() {
   if (!batch_.empty()) {
-    door_.service_.Decide(batch_);
+    front_end_.service_.Decide(batch_);
     batch_.clear();
   }
 }
@@ -82,7 +82,7 @@ void Http2Connection::AnswerReady() {
 void Http2Connection::OnHeader(wire::Http2Stream& stream, bool whole) noexcept {
   Routed& request = requests_.Take();
   OnBegun(request, stream);
-  const std::size_t most = door_.settings_.request.body_bytes;
+  const std::size_t most = front_end_.settings_.request.body_bytes;
   if (stream.fault() == wire::Http2Fault::kHeaderTooLarge) {
     Refuse(request, 431, "the header has too many fields or bytes");
   } else if (stream.fault() == wire::Http2Fault::kBadTarget) {
@@ -100,7 +100,7 @@ void Http2Connection::OnBody(wire::Http2Stream& stream, std::string_view bytes) 
     session().Consume(stream, bytes.size());  // It was refused.
     return;
   }
-  if (request.body.size() + bytes.size() > door_.settings_.request.body_bytes) {
+  if (request.body.size() + bytes.size() > front_end_.settings_.request.body_bytes) {
     session().Consume(stream, bytes.size());
     DropBody(request);
     Refuse(request, 413, "the body is too large");
@@ -129,13 +129,13 @@ void Http2Connection::OnClosed(wire::Http2Stream& stream) noexcept {
 // The request is whole.
 void Http2Connection::Route(Routed& request) {
   OnWhole(request);
-  Exchange& exchange = door_.pool_.Take();
+  Exchange& exchange = front_end_.pool_.Take();
   request.exchange = &exchange;
   whole_ = request.stream->request();
   whole_.body = request.body;
   exchange.Begin(*this, whole_);
   exchange.owner_context = &request;
-  door_.router_.Route(whole_, exchange);
+  front_end_.router_.Route(whole_, exchange);
   if (exchange.must_ask()) {
     batch_.push_back(&exchange);
   } else if (exchange.ready()) {
@@ -145,7 +145,7 @@ void Http2Connection::Route(Routed& request) {
 
 void Http2Connection::Refuse(Routed& request, int status, std::string_view detail) {
   OnWhole(request);
-  Exchange& exchange = door_.pool_.Take();
+  Exchange& exchange = front_end_.pool_.Take();
   request.exchange = &exchange;
   exchange.BeginWithoutRequest(*this);
   exchange.owner_context = &request;
@@ -184,14 +184,14 @@ void Http2Connection::Answer(Exchange& exchange) {
     fields_.push_back({"content-type", parts.content_type});
   }
   fields_.push_back({"content-length", std::string_view(field_text_).substr(at)});
-  fields_.push_back({"date", door_.DateNow()});
+  fields_.push_back({"date", front_end_.DateNow()});
   const std::string_view body = parts.head_only ? std::string_view() : parts.body;
   DropBody(request);
   session().Answer(*request.stream, parts.status, fields_, body);
-  door_.Count(parts.status);
+  front_end_.Count(parts.status);
   request.exchange = nullptr;
   OnAnswered(request);
-  door_.pool_.Return(exchange);
+  front_end_.pool_.Return(exchange);
 }
 
 void Http2Connection::RefuseLate(Request& request) {

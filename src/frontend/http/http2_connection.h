@@ -12,14 +12,15 @@
 
 namespace sluice::frontend::http {
 
-class Door;
+class FrontEnd;
 
 // One client's connection that speaks HTTP/2: what becomes of its requests, from a stream's header
 // to its answer.
 class Http2Connection final : public Http2Conversation, public Client {
  public:
   // `begun`: bytes that were read already.
-  Http2Connection(Door& door, std::unique_ptr<net::Transport> transport, std::string_view begun);
+  Http2Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport,
+                  std::string_view begun);
 
   void OnExchangeReady(Exchange& exchange) override;
   [[nodiscard]] std::string_view peer_address() const override {
@@ -49,12 +50,12 @@ class Http2Connection final : public Http2Conversation, public Client {
   void Refuse(Routed& request, int status, std::string_view detail);
   void Answer(Exchange& exchange);
 
-  Door& door_;
+  FrontEnd& front_end_;
   std::string begun_;
   Pool<Routed> requests_;
   std::vector<service::DecideCall*> batch_;
   std::vector<Exchange*> ready_;
-  wire::Http1Request whole_;             // A stream's request, with its body.
+  wire::HttpRequest whole_;              // A stream's request, with its body.
   std::vector<wire::HttpField> fields_;  // Of an answer, in field_text_.
   std::string field_text_;
 };

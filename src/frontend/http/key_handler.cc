@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/http/errand.h"
+#include "frontend/http/operation.h"
 #include "frontend/http/problem.h"
 #include "service/operator_call.h"
 #include "wire/check_json.h"
@@ -18,9 +18,9 @@ namespace sluice::frontend::http {
 namespace {
 
 // What an operator does to keys, from its body to its answer. The exchange owns it.
-class KeyErrand final : public Errand, private service::OperatorCall {
+class KeyOperation final : public Operation, private service::OperatorCall {
  public:
-  KeyErrand(Exchange& exchange, service::LimiterService& service, bool is_refund)
+  KeyOperation(Exchange& exchange, service::LimiterService& service, bool is_refund)
       : exchange_(exchange), service_(service), is_refund_(is_refund) {}
 
   // False, answered, if the body is not what it should be.
@@ -103,7 +103,7 @@ class KeyErrand final : public Errand, private service::OperatorCall {
       json.EndObject();
       exchange_.AnswerText(200, "application/json", body);
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   Exchange& exchange_;
@@ -113,22 +113,22 @@ class KeyErrand final : public Errand, private service::OperatorCall {
   std::vector<Attribute> attributes_;
 };
 
-void Handle(const wire::Http1Request& request, bool is_refund, service::LimiterService& service,
+void Handle(const wire::HttpRequest& request, bool is_refund, service::LimiterService& service,
             Exchange& exchange) {
-  auto errand = std::make_unique<KeyErrand>(exchange, service, is_refund);
-  if (errand->Read(request.body)) {
-    exchange.Send(std::move(errand));
+  auto operation = std::make_unique<KeyOperation>(exchange, service, is_refund);
+  if (operation->Read(request.body)) {
+    exchange.Send(std::move(operation));
   }
 }
 
 }  // namespace
 
-void HandleReset(const wire::Http1Request& request, service::LimiterService& service,
+void HandleReset(const wire::HttpRequest& request, service::LimiterService& service,
                  Exchange& exchange) {
   Handle(request, false, service, exchange);
 }
 
-void HandleRefund(const wire::Http1Request& request, service::LimiterService& service,
+void HandleRefund(const wire::HttpRequest& request, service::LimiterService& service,
                   Exchange& exchange) {
   Handle(request, true, service, exchange);
 }

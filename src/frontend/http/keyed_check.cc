@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "frontend/http/errand.h"
+#include "frontend/http/operation.h"
 #include "frontend/http/problem.h"
 #include "net/event_loop.h"
 
@@ -22,7 +22,7 @@ constexpr std::size_t kMostBytes = 256;
 constexpr Duration kFirstPause = std::chrono::milliseconds(2);
 constexpr Duration kLongestPause = std::chrono::milliseconds(100);
 
-class KeyedCheck final : public Errand {
+class KeyedCheck final : public Operation {
  public:
   KeyedCheck(std::string name, std::string_view body, AnswerMemory& memory,
              service::LimiterService& service, bool wait, Exchange& exchange)
@@ -82,7 +82,7 @@ class KeyedCheck final : public Errand {
                                          "use a new key for each request",
                                .code = "key_reused"});
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   void OnClaimed() {
@@ -106,7 +106,7 @@ class KeyedCheck final : public Errand {
     }
     memory_.Release(name_);  // Another copy may go on with it.
     exchange_.AnswerText(503, "", "");
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   // Tries again on this loop's thread, in a turn of its own. The exchange is not reused before.
@@ -129,7 +129,7 @@ class KeyedCheck final : public Errand {
 // Whose key it is: by the attribute that the configuration names, else by the credential, else by
 // the address. A caller that is known by more than its address may send again from anywhere. An
 // attribute may have any bytes in it, so its size stands before it; no other part has a line feed.
-std::string CallerOf(const wire::Http1Request& request, std::string_view attribute,
+std::string CallerOf(const wire::HttpRequest& request, std::string_view attribute,
                      const Exchange& exchange) {
   if (!attribute.empty()) {
     const auto given = std::ranges::find(exchange.attributes, attribute, &Attribute::name);
@@ -145,7 +145,7 @@ std::string CallerOf(const wire::Http1Request& request, std::string_view attribu
 
 }  // namespace
 
-void SendKeyedCheck(const wire::Http1Request& request, AnswerMemory& memory,
+void SendKeyedCheck(const wire::HttpRequest& request, AnswerMemory& memory,
                     service::LimiterService& service, bool wait, Exchange& exchange) {
   const bool both = request.HasField(kName) && request.HasField(kOldName);
   const std::string_view key = request.Field(request.HasField(kName) ? kName : kOldName);

@@ -5,7 +5,7 @@
 #include "frontend/http/answer_memory.h"
 #include "frontend/http/exchange.h"
 #include "service/limiter_service.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 // A check with an Idempotency-Key (or X-Idempotency-Key): sent again with the same body, it gets
 // the first answer that allowed, and spends nothing; a denial is judged anew. Of two copies that
@@ -15,13 +15,13 @@
 namespace sluice::frontend::http {
 
 // Whether the request has such a key.
-[[nodiscard]] inline bool IsKeyed(const wire::Http1Request& request) {
+[[nodiscard]] inline bool IsKeyed(const wire::HttpRequest& request) {
   return request.fields.Has(wire::RareField::kIdempotencyKey);
 }
 
 // Answers the exchange, or sets it up to ask or to wait; its check has been read. `wait` is
 // AskCheck()'s.
-void SendKeyedCheck(const wire::Http1Request& request, AnswerMemory& memory,
+void SendKeyedCheck(const wire::HttpRequest& request, AnswerMemory& memory,
                     service::LimiterService& service, bool wait, Exchange& exchange);
 
 }  // namespace sluice::frontend::http

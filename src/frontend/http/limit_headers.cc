@@ -4,7 +4,7 @@
 
 #include "frontend/http/numbers.h"
 #include "rules/rule.h"
-#include "service/told_window.h"
+#include "service/header_times.h"
 #include "wire/text_appender.h"
 
 namespace sluice::frontend::http {

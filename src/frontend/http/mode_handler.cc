@@ -7,7 +7,7 @@
 
 #include "frontend/http/problem.h"
 #include "rules/spelling.h"
-#include "service/snapshot.h"
+#include "service/active_rules.h"
 #include "wire/json_writer.h"
 #include "wire/scalar_object.h"
 
@@ -53,8 +53,8 @@ bool Kept(const Result<void>& set, Exchange& exchange) {
   return set.has_value();
 }
 
-void AnswerMode(const rules::Rule& rule, const AdminDesk& desk, Exchange& exchange) {
-  const rules::ModeOverrides& modes = desk.modes.modes();
+void AnswerMode(const rules::Rule& rule, const AdminContext& context, Exchange& exchange) {
+  const rules::ModeOverrides& modes = context.modes.modes();
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
@@ -79,9 +79,9 @@ std::string NoSuchRuleAmong(const rules::RuleSet& set, std::string_view id) {
 
 }  // namespace
 
-void HandleMode(const wire::Http1Request& request, std::string_view id, const AdminDesk& desk,
+void HandleMode(const wire::HttpRequest& request, std::string_view id, const AdminContext& context,
                 Exchange& exchange) {
-  const auto set = desk.rules.rules();
+  const auto set = context.rules.rules();
   const rules::Rule* const rule = set->Find(id);
   if (rule == nullptr) {
     exchange.AnswerProblem(
@@ -100,17 +100,17 @@ void HandleMode(const wire::Http1Request& request, std::string_view id, const Ad
       AnswerBadBody(kExpected, exchange);
       return;
     }
-    if (!Kept(desk.modes.SetMode(id, mode), exchange)) {
+    if (!Kept(context.modes.SetMode(id, mode), exchange)) {
       return;
     }
   } else if (request.method == wire::HttpMethod::kDelete &&
-             !Kept(desk.modes.SetMode(id, std::nullopt), exchange)) {
+             !Kept(context.modes.SetMode(id, std::nullopt), exchange)) {
     return;
   }
-  AnswerMode(*rule, desk, exchange);
+  AnswerMode(*rule, context, exchange);
 }
 
-void HandleKillSwitch(const wire::Http1Request& request, const AdminDesk& desk,
+void HandleKillSwitch(const wire::HttpRequest& request, const AdminContext& context,
                       Exchange& exchange) {
   if (request.method == wire::HttpMethod::kPut) {
     constexpr std::string_view kExpected = R"(the body is {"on": true} or {"on": false})";
@@ -123,14 +123,14 @@ void HandleKillSwitch(const wire::Http1Request& request, const AdminDesk& desk,
       AnswerBadBody(kExpected, exchange);
       return;
     }
-    if (!Kept(desk.modes.SetKillSwitch(member->text == "true"), exchange)) {
+    if (!Kept(context.modes.SetKillSwitch(member->text == "true"), exchange)) {
       return;
     }
   }
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
-  json.Name("on").Truth(desk.modes.modes().all.has_value());
+  json.Name("on").Truth(context.modes.modes().all.has_value());
   json.Name("scope").Text("node");
   json.EndObject();
   exchange.AnswerText(200, kJson, body);

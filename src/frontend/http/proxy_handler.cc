@@ -27,7 +27,7 @@ std::string_view Or(std::string_view text, std::string_view otherwise) {
 // proxy adds its own and does not overwrite.
 class OneOfEach {
  public:
-  explicit OneOfEach(const wire::Http1Request& request) : request_(request) {}
+  explicit OneOfEach(const wire::HttpRequest& request) : request_(request) {}
 
   std::string_view Get(std::string_view name) {
     const wire::HttpField* first = nullptr;
@@ -47,7 +47,7 @@ class OneOfEach {
   [[nodiscard]] std::string_view twice() const { return twice_; }
 
  private:
-  const wire::Http1Request& request_;
+  const wire::HttpRequest& request_;
   std::string_view twice_;
 };
 
@@ -59,7 +59,7 @@ struct AskedRequest {
   bool both_families = false;  // The fields name two.
 };
 
-AskedRequest ReadAsked(const wire::Http1Request& request, std::string_view suffix,
+AskedRequest ReadAsked(const wire::HttpRequest& request, std::string_view suffix,
                        RequestFields families, OneOfEach& fields) {
   if (!suffix.empty()) {
     return {request.method_text, suffix, fields.Get("Host")};
@@ -167,7 +167,7 @@ std::string_view TakeControls(Exchange& exchange, ProxyAnswer& answer) {
 
 // Adds what `headers` name. "", or what is wrong.
 std::string_view AddHeaders(const std::vector<std::pair<std::string, std::string>>& headers,
-                            const wire::Http1Request& request, OneOfEach& fields,
+                            const wire::HttpRequest& request, OneOfEach& fields,
                             wire::FormQuery& query) {
   for (const auto& [attribute, field] : headers) {
     if (request.HasField(field) && !query.AddValue(attribute, fields.Get(field))) {
@@ -180,7 +180,7 @@ std::string_view AddHeaders(const std::vector<std::pair<std::string, std::string
 
 // Adds all that the question says of the request. "", or what is wrong.
 std::string_view AddAttributes(const AskedRequest& asked, const ClientAddress& client,
-                               const wire::Http1Request& request, const ProxySettings& settings,
+                               const wire::HttpRequest& request, const ProxySettings& settings,
                                OneOfEach& fields, wire::FormQuery& query) {
   // Many frameworks route `post` like POST, and proxies pass it on as it came. (A method that is
   // longer than the string's own room would allocate: none of those in use is.)
@@ -215,7 +215,7 @@ std::string_view AddAttributes(const AskedRequest& asked, const ClientAddress& c
 
 }  // namespace
 
-void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix,
+void HandleProxyCheck(const wire::HttpRequest& request, std::string_view suffix,
                       const ProxySettings& settings, Exchange& exchange) {
   wire::FormQuery& query = exchange.query;
   query.Clear();

@@ -4,7 +4,7 @@
 
 #include "frontend/http/exchange.h"
 #include "frontend/http/proxy_settings.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::frontend::http {
 
@@ -28,7 +28,7 @@ namespace sluice::frontend::http {
 //
 // Else the answer is 200 with an empty body, or deny_status, whatever the reason: proxies treat
 // other statuses as an outage. `suffix` is what followed our path: "" or "/...".
-void HandleProxyCheck(const wire::Http1Request& request, std::string_view suffix,
+void HandleProxyCheck(const wire::HttpRequest& request, std::string_view suffix,
                       const ProxySettings& settings, Exchange& exchange);
 
 }  // namespace sluice::frontend::http

@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 4> kProxiedAttributes{"method", "e
 // What proxies' fields came from peers that are none. Any thread.
 struct ForwardingNotes {
   std::atomic<std::uint64_t> untrusted{0};
-  // Told of the first one, once for all doors: its address. Any thread; may be empty.
+  // Told of the first one, once for all front ends: its address. Any thread; may be empty.
   std::function<void(std::string_view peer)> on_first;
 };
 
@@ -48,7 +48,7 @@ struct ProxySettings {
   // Origins of browsers' scripts that may read a denial ("https://app.example"; "*": all), and
   // whose preflights pass unasked.
   std::vector<std::string> cors_origins;
-  ForwardingNotes* notes = nullptr;  // Outlives the door.
+  ForwardingNotes* notes = nullptr;  // Outlives the front end.
 };
 
 }  // namespace sluice::frontend::http

@@ -4,7 +4,7 @@
 
 namespace sluice::frontend::http {
 
-// Whether this daemon wants traffic: what /readyz says. Off until the doors are open and
+// Whether this daemon wants traffic: what /readyz says. Off until the front ends are open and
 // again from the first signal to stop. Any thread.
 class Readiness {
  public:

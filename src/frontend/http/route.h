@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/http/door_settings.h"
 #include "frontend/http/exchange.h"
+#include "frontend/http/front_end_settings.h"
 #include "frontend/http/readiness.h"
 #include "service/limiter_service.h"
 #include "telemetry/registry.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::frontend::http {
 
@@ -20,7 +20,7 @@ class ListenerDescription;
 
 // What the handlers of one listener act on. All outlive the router.
 struct Backend {
-  const DoorSettings& settings;
+  const FrontEndSettings& settings;
   service::LimiterService& service;
   const Readiness& readiness;
   const telemetry::Registry& registry;
@@ -29,7 +29,7 @@ struct Backend {
 
 // A request that a route matched.
 struct RoutedRequest {
-  const wire::Http1Request& request;
+  const wire::HttpRequest& request;
   std::string_view tail;  // What the path has in place of the route's {name}: see Route::Tail.
   const Backend& at;
   Exchange& exchange;
@@ -78,8 +78,8 @@ struct Route {
   };
   enum class Needs : std::uint8_t {
     kNothing,
-    kAdminState,  // DoorSettings::desk.
-    kEnvoy,       // DoorSettings::envoy.
+    kAdminState,  // FrontEndSettings::context.
+    kEnvoy,       // FrontEndSettings::envoy.
   };
 
   std::string_view path;
@@ -104,6 +104,6 @@ struct ServedRoute {
 
 // The routes that a listener of these settings serves, those asked for most often first. They
 // refer to `settings`.
-[[nodiscard]] std::vector<ServedRoute> RoutesOf(const DoorSettings& settings);
+[[nodiscard]] std::vector<ServedRoute> RoutesOf(const FrontEndSettings& settings);
 
 }  // namespace sluice::frontend::http

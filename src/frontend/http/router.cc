@@ -25,7 +25,7 @@ void AnswerNotAllowed(const Methods& methods, Exchange& exchange) {
 
 }  // namespace
 
-Router::Router(const DoorSettings& settings, service::LimiterService& service,
+Router::Router(const FrontEndSettings& settings, service::LimiterService& service,
                const Readiness& readiness, const telemetry::Registry& registry)
     : routes_(RoutesOf(settings)),
       not_found_(ListPaths(routes_)),
@@ -37,7 +37,7 @@ Router::Router(const DoorSettings& settings, service::LimiterService& service,
                .registry = registry,
                .description = description_} {}
 
-void Router::Route(const wire::Http1Request& request, Exchange& exchange) {
+void Router::Route(const wire::HttpRequest& request, Exchange& exchange) {
   std::string_view tail;
   const ServedRoute* const served = Find(request.path, tail);
   // A path that is not there is 401 too: without the token no client learns what is.
@@ -73,7 +73,7 @@ const ServedRoute* Router::Find(std::string_view path, std::string_view& tail) c
   return nullptr;
 }
 
-bool Router::Admits(const wire::Http1Request& request, Exchange& exchange) {
+bool Router::Admits(const wire::HttpRequest& request, Exchange& exchange) {
   if (!token_.asks()) {
     return true;
   }
@@ -93,7 +93,7 @@ bool Router::Admits(const wire::Http1Request& request, Exchange& exchange) {
   return false;
 }
 
-bool Router::IsOpenToPages(const wire::Http1Request& request) const {
+bool Router::IsOpenToPages(const wire::HttpRequest& request) const {
   using enum wire::HttpMethod;
   const bool writes = request.method == kPost || request.method == kPut ||
                       request.method == kPatch || request.method == kDelete;
@@ -102,7 +102,7 @@ bool Router::IsOpenToPages(const wire::Http1Request& request) const {
   return backend_.settings.role == Role::kCheck && (!writes || is_proxys);
 }
 
-bool Router::KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange) const {
+bool Router::KeepsPagesOut(const wire::HttpRequest& request, Exchange& exchange) const {
   const auto forbid = [&exchange](std::string_view detail) {
     exchange.AnswerProblem({.status = 403, .title = {}, .detail = detail, .code = {}});
     return false;

@@ -4,14 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/http/door_settings.h"
 #include "frontend/http/exchange.h"
+#include "frontend/http/front_end_settings.h"
 #include "frontend/http/openapi.h"
 #include "frontend/http/readiness.h"
 #include "frontend/http/route.h"
 #include "service/limiter_service.h"
 #include "telemetry/registry.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::frontend::http {
 
@@ -26,24 +26,24 @@ namespace sluice::frontend::http {
 // What it refers to outlives it. One thread.
 class Router {
  public:
-  Router(const DoorSettings& settings, service::LimiterService& service, const Readiness& readiness,
-         const telemetry::Registry& registry);
+  Router(const FrontEndSettings& settings, service::LimiterService& service,
+         const Readiness& readiness, const telemetry::Registry& registry);
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
 
   // Leaves `exchange` answered, or set up to ask the service.
-  void Route(const wire::Http1Request& request, Exchange& exchange);
+  void Route(const wire::HttpRequest& request, Exchange& exchange);
 
  private:
   // The route of `path`; none.
   [[nodiscard]] const ServedRoute* Find(std::string_view path, std::string_view& tail) const;
   // Answers 401 unless the request shows the token, where one is asked for.
-  [[nodiscard]] bool Admits(const wire::Http1Request& request, Exchange& exchange);
+  [[nodiscard]] bool Admits(const wire::HttpRequest& request, Exchange& exchange);
 
   // Whether a web page of any site may send it: what changes nothing, and a proxy's question.
-  [[nodiscard]] bool IsOpenToPages(const wire::Http1Request& request) const;
+  [[nodiscard]] bool IsOpenToPages(const wire::HttpRequest& request) const;
   // Answers 403 to what a web page of another site may have sent.
-  [[nodiscard]] bool KeepsPagesOut(const wire::Http1Request& request, Exchange& exchange) const;
+  [[nodiscard]] bool KeepsPagesOut(const wire::HttpRequest& request, Exchange& exchange) const;
 
   const std::vector<ServedRoute> routes_;
   const std::string not_found_;  // The detail of a 404.

@@ -106,37 +106,38 @@ constexpr Route kRoutes[] = {
     {.path = "/v1/ratelimit/config",
      .methods = kRead,
      .roles = {kAdmin},
-     .handle = [](const Routed& r) { HandleRules(*r.at.settings.desk, r.exchange); },
+     .handle = [](const Routed& r) { HandleRules(*r.at.settings.context, r.exchange); },
      .needs = kAdminState},
     {.path = "/v1/ratelimit/config/{rule_id}",
      .methods = kChange,
      .roles = {kAdmin},
      .handle =
-         [](const Routed& r) { HandleRule(r.request, r.tail, *r.at.settings.desk, r.exchange); },
+         [](const Routed& r) { HandleRule(r.request, r.tail, *r.at.settings.context, r.exchange); },
      .tail = kSegment,
      .needs = kAdminState},
     {.path = "/v1/ratelimit/mode/{rule_id}",
      .methods = kChange,
      .roles = {kAdmin},
      .handle =
-         [](const Routed& r) { HandleMode(r.request, r.tail, *r.at.settings.desk, r.exchange); },
+         [](const Routed& r) { HandleMode(r.request, r.tail, *r.at.settings.context, r.exchange); },
      .tail = kSegment,
      .needs = kAdminState},
     {.path = "/v1/ratelimit/kill-switch",
      .methods = {kGet, kPut},
      .roles = {kAdmin},
      .handle =
-         [](const Routed& r) { HandleKillSwitch(r.request, *r.at.settings.desk, r.exchange); },
+         [](const Routed& r) { HandleKillSwitch(r.request, *r.at.settings.context, r.exchange); },
      .needs = kAdminState},
     {.path = "/v1/ratelimit/explain",
      .methods = kRead,
      .roles = {kAdmin},
-     .handle = [](const Routed& r) { HandleExplain(r.request, *r.at.settings.desk, r.exchange); },
+     .handle =
+         [](const Routed& r) { HandleExplain(r.request, *r.at.settings.context, r.exchange); },
      .needs = kAdminState},
     {.path = "/v1/ratelimit/shadow-report",
      .methods = kRead,
      .roles = {kAdmin},
-     .handle = [](const Routed& r) { HandleShadowReport(*r.at.settings.desk, r.exchange); },
+     .handle = [](const Routed& r) { HandleShadowReport(*r.at.settings.context, r.exchange); },
      .needs = kAdminState},
     {.path = "/v1/ratelimit/reset",
      .methods = {kPost},
@@ -214,9 +215,9 @@ constexpr Route kRoutes[] = {
 
 };
 
-bool IsServed(const Route& route, const DoorSettings& settings) {
+bool IsServed(const Route& route, const FrontEndSettings& settings) {
   return std::ranges::find(route.roles, settings.role) != route.roles.end() &&
-         (route.needs != kAdminState || settings.desk != nullptr) &&
+         (route.needs != kAdminState || settings.context != nullptr) &&
          (route.needs != kEnvoy || settings.envoy != nullptr);
 }
 
@@ -250,7 +251,7 @@ bool ServedRoute::Matches(std::string_view asked, std::string_view& tail) const 
   return !tail.empty() && tail.find('/') == std::string_view::npos;
 }
 
-std::vector<ServedRoute> RoutesOf(const DoorSettings& settings) {
+std::vector<ServedRoute> RoutesOf(const FrontEndSettings& settings) {
   std::vector<ServedRoute> served;
   for (const Route& route : kRoutes) {
     if (IsServed(route, settings)) {

@@ -20,7 +20,7 @@ void Refuse(std::string_view detail, std::string_view code, Exchange& exchange) 
   exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = code});
 }
 
-class Settlement final : public Errand, private ChargeRedemption {
+class Settlement final : public Operation, private ChargeRedemption {
  public:
   Settlement(ChargeKind kind, service::LimiterService& service, Exchange& exchange)
       : ChargeRedemption(service, exchange.keys(), kind), exchange_(exchange) {}
@@ -87,7 +87,7 @@ class Settlement final : public Errand, private ChargeRedemption {
            .detail = "unknown charge: the token was altered, or its rules no longer exist",
            .code = "no_such_charge"}));
     }
-    exchange_.OnErrandDone();
+    exchange_.OnOperationDone();
   }
 
   void Answer() {
@@ -116,7 +116,7 @@ class Settlement final : public Errand, private ChargeRedemption {
   wire::ScalarObject object_{"", {}, {.value_bytes = kTokenBytes}};
 };
 
-void Handle(ChargeKind kind, const wire::Http1Request& request, service::LimiterService& service,
+void Handle(ChargeKind kind, const wire::HttpRequest& request, service::LimiterService& service,
             Exchange& exchange) {
   auto settlement = std::make_unique<Settlement>(kind, service, exchange);
   if (settlement->Read(request.body)) {
@@ -126,12 +126,12 @@ void Handle(ChargeKind kind, const wire::Http1Request& request, service::Limiter
 
 }  // namespace
 
-void HandleSettle(const wire::Http1Request& request, service::LimiterService& service,
+void HandleSettle(const wire::HttpRequest& request, service::LimiterService& service,
                   Exchange& exchange) {
   Handle(ChargeKind::kReservation, request, service, exchange);
 }
 
-void HandleReceipt(const wire::Http1Request& request, service::LimiterService& service,
+void HandleReceipt(const wire::HttpRequest& request, service::LimiterService& service,
                    Exchange& exchange) {
   Handle(ChargeKind::kReceipt, request, service, exchange);
 }

@@ -2,7 +2,7 @@
 
 #include "frontend/http/exchange.h"
 #include "service/limiter_service.h"
-#include "wire/http1_request.h"
+#include "wire/http_request.h"
 
 namespace sluice::frontend::http {
 
@@ -10,12 +10,12 @@ namespace sluice::frontend::http {
 // with "reserve": true cost in the end; of rules that count an attribute, that attribute's member
 // where there is one. The reply says for each rule what was charged and at what it is settled,
 // which stays as it was said first.
-void HandleSettle(const wire::Http1Request& request, service::LimiterService& service,
+void HandleSettle(const wire::HttpRequest& request, service::LimiterService& service,
                   Exchange& exchange);
 
 // POST /v1/ratelimit/refund: {"receipt": "…"}, of a check with "receipt": true, gives back all
 // that it charged, once, as far as it still counts.
-void HandleReceipt(const wire::Http1Request& request, service::LimiterService& service,
+void HandleReceipt(const wire::HttpRequest& request, service::LimiterService& service,
                    Exchange& exchange);
 
 }  // namespace sluice::frontend::http

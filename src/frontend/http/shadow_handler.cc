@@ -16,13 +16,13 @@ namespace {
 using service::Outcome;
 using service::ShadowDenials;
 
-void AppendRule(const AdminDesk& desk, const rules::Rule& rule,
+void AppendRule(const AdminContext& context, const rules::Rule& rule,
                 const std::vector<ShadowDenials::Key>& keys, wire::JsonWriter& json) {
   const auto count = [&](Outcome outcome) {
-    return static_cast<std::int64_t>(desk.metrics.Count(rule.id, outcome));
+    return static_cast<std::int64_t>(context.metrics.Count(rule.id, outcome));
   };
   const std::int64_t denied = count(Outcome::kShadowDenied);
-  const rules::Mode mode = desk.modes.modes().Effective(rule);
+  const rules::Mode mode = context.modes.modes().Effective(rule);
   if (mode != rules::Mode::kShadow && denied == 0) {
     return;
   }
@@ -31,7 +31,7 @@ void AppendRule(const AdminDesk& desk, const rules::Rule& rule,
   json.Name("mode").Text(rules::NameOf(mode));
   json.Name("would_allow").Number(count(Outcome::kShadowAllowed));
   json.Name("would_deny").Number(denied);
-  json.Name("newly_denied").Number(static_cast<std::int64_t>(desk.metrics.NewlyDenied(rule.id)));
+  json.Name("newly_denied").Number(static_cast<std::int64_t>(context.metrics.NewlyDenied(rule.id)));
   json.Name("keys").BeginArray();
   for (const ShadowDenials::Key& key : keys) {
     if (key.rule != rule.id) {
@@ -51,17 +51,17 @@ void AppendRule(const AdminDesk& desk, const rules::Rule& rule,
 
 }  // namespace
 
-void HandleShadowReport(const AdminDesk& desk, Exchange& exchange) {
-  const auto set = desk.rules.rules();
-  const std::vector<ShadowDenials::Key> keys = desk.metrics.shadow_denials().Keys();
+void HandleShadowReport(const AdminContext& context, Exchange& exchange) {
+  const auto set = context.rules.rules();
+  const std::vector<ShadowDenials::Key> keys = context.metrics.shadow_denials().Keys();
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
   json.Name("scope").Text("node");
-  json.Name("since").Number(std::chrono::system_clock::to_time_t(desk.metrics.since()));
+  json.Name("since").Number(std::chrono::system_clock::to_time_t(context.metrics.since()));
   json.Name("rules").BeginArray();
   for (const rules::Rule& rule : set->rules()) {
-    AppendRule(desk, rule, keys, json);
+    AppendRule(context, rule, keys, json);
   }
   json.EndArray().EndObject();
   exchange.AnswerText(200, "application/json", body);

@@ -15,7 +15,7 @@ std::optional<Cost> ReadCost(std::string_view text) {
   return read && cost.units >= 0 && cost.units <= kMaxUnits ? std::optional(cost) : std::nullopt;
 }
 
-bool ReadStatusQuery(const wire::Http1Request& request, std::optional<std::string_view> user_id,
+bool ReadStatusQuery(const wire::HttpRequest& request, std::optional<std::string_view> user_id,
                      Exchange& exchange) {
   wire::FormQuery& query = exchange.query;
   query.Clear();
@@ -44,7 +44,7 @@ bool ReadStatusQuery(const wire::Http1Request& request, std::optional<std::strin
   return true;
 }
 
-void HandleStatus(const wire::Http1Request& request, std::optional<std::string_view> user_id,
+void HandleStatus(const wire::HttpRequest& request, std::optional<std::string_view> user_id,
                   Exchange& exchange) {
   if (ReadStatusQuery(request, user_id, exchange)) {
     exchange.AskStatus();

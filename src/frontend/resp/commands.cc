@@ -5,7 +5,7 @@
 
 #include "frontend/resp/connection.h"
 #include "frontend/resp/connection_commands.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 #include "frontend/resp/redemption_commands.h"
 #include "frontend/resp/rule_commands.h"
 #include "frontend/resp/server_commands.h"

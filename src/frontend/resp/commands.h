@@ -24,7 +24,7 @@ constexpr bool Has(CommandFlag flags, CommandFlag flag) {
   return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0;
 }
 
-// One command that a door knows: the table is in commands.cc.
+// One command that a front end knows: the table is in commands.cc.
 struct Command {
   std::string_view name;  // Lower case.
   int arity = 0;          // Arguments with the name; negative: at least so many.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "frontend/resp/commands.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 
 namespace sluice::frontend::resp {
 
@@ -13,14 +13,15 @@ constexpr std::size_t kReadBytes = 16 * 1024;
 constexpr std::size_t kKeptBytes = 64 * 1024;  // Of a buffer that is empty.
 }  // namespace
 
-Connection::Connection(Door& door, std::unique_ptr<net::Transport> transport, std::uint64_t id)
-    : Conversation(door.loop_, door.connections_, std::move(transport),
-                   {.write_timeout = door.settings_.write_timeout,
-                    .linger = door.settings_.linger,
-                    .drain_grace = door.settings_.drain_grace}),
-      door_(door),
-      parser_(door.settings_.command),
-      pipeline_(door.settings_.pipeline) {
+Connection::Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport,
+                       std::uint64_t id)
+    : Conversation(front_end.loop_, front_end.connections_, std::move(transport),
+                   {.write_timeout = front_end.settings_.write_timeout,
+                    .linger = front_end.settings_.linger,
+                    .drain_grace = front_end.settings_.drain_grace}),
+      front_end_(front_end),
+      parser_(front_end.settings_.command),
+      pipeline_(front_end.settings_.pipeline) {
   session_.id = id;
   session_.on_this_host = IsLoopback(this->transport().peer_address());
   ResetSession();
@@ -29,14 +30,15 @@ Connection::Connection(Door& door, std::unique_ptr<net::Transport> transport, st
 void Connection::ResetSession() {
   session_.version = wire::RespVersion::k2;
   session_.name.clear();
-  session_.authenticated = door_.settings_.password == nullptr;
-  parser_.SetLimits(session_.authenticated ? door_.settings_.command : door_.settings_.stranger);
+  session_.authenticated = front_end_.settings_.password == nullptr;
+  parser_.SetLimits(session_.authenticated ? front_end_.settings_.command
+                                           : front_end_.settings_.stranger);
   opened_at_ = now();
 }
 
 void Connection::SetAuthenticated() {
   session_.authenticated = true;
-  parser_.SetLimits(door_.settings_.command);
+  parser_.SetLimits(front_end_.settings_.command);
 }
 
 std::span<char> Connection::Room() {
@@ -61,7 +63,7 @@ void Connection::Proceed() {
 
 bool Connection::MayTake() const {
   return !parsed_all_ && !last_taken_ && !pipeline_.full() &&
-         output().size() < door_.settings_.output_bytes;
+         output().size() < front_end_.settings_.output_bytes;
 }
 
 void Connection::TakeCommands() {
@@ -86,11 +88,11 @@ void Connection::TakeCommands() {
 
 void Connection::AskBatch() {
   if (!throttles_.empty()) {
-    door_.service_.Throttle(throttles_);
+    front_end_.service_.Throttle(throttles_);
     throttles_.clear();
   }
   if (!verdicts_.empty()) {
-    door_.service_.Decide(verdicts_);
+    front_end_.service_.Decide(verdicts_);
     verdicts_.clear();
   }
 }
@@ -99,30 +101,30 @@ wire::RespWriter Connection::Reply() {
   if (pipeline_.empty()) {
     return {output(), session_.version};
   }
-  TextExchange& exchange = door_.texts_.Take();
+  TextExchange& exchange = front_end_.texts_.Take();
   pipeline_.Push(exchange);
   return {exchange.Begin(*this), session_.version};
 }
 
 void Connection::AskThrottle(std::string_view key, const core::Quota& quota, Cost cost) {
-  ThrottleExchange& exchange = door_.throttles_.Take();
+  ThrottleExchange& exchange = front_end_.throttles_.Take();
   exchange.Begin(*this, key, quota, cost);
   pipeline_.Push(exchange);
   throttles_.push_back(&exchange);
 }
 
 VerdictExchange& Connection::TakeVerdictExchange() {
-  return door_.verdicts_.Take();
+  return front_end_.verdicts_.Take();
 }
 
 void Connection::AskVerdict(VerdictExchange& exchange) {
-  exchange.Begin(*this, door_, session_.version);
+  exchange.Begin(*this, front_end_, session_.version);
   pipeline_.Push(exchange);
   verdicts_.push_back(&exchange);
 }
 
 OperatorExchange& Connection::TakeOperatorExchange() {
-  return door_.operations_.Take();
+  return front_end_.operations_.Take();
 }
 
 void Connection::AskOperator(OperatorExchange& exchange, Operation operation) {
@@ -130,14 +132,14 @@ void Connection::AskOperator(OperatorExchange& exchange, Operation operation) {
   exchange.Begin(*this);
   pipeline_.Push(exchange);
   if (operation == Operation::kReset) {
-    door_.service_.Reset(exchange);
+    front_end_.service_.Reset(exchange);
   } else {
-    door_.service_.Refund(exchange);
+    front_end_.service_.Refund(exchange);
   }
 }
 
 RedemptionExchange& Connection::TakeRedemptionExchange() {
-  return door_.redemptions_.Take();
+  return front_end_.redemptions_.Take();
 }
 
 void Connection::AskRedemption(RedemptionExchange& exchange) {
@@ -149,7 +151,7 @@ void Connection::AskRedemption(RedemptionExchange& exchange) {
 
 // Moves the answers that are ready, in order, to the output. True if that made room for more.
 void Connection::Count(std::string_view answer) {
-  const DoorSettings& settings = door_.settings_;
+  const FrontEndSettings& settings = front_end_.settings_;
   const bool is_error = answer.starts_with('-');
   if (settings.answers != nullptr) {
     settings.answers->Count(is_error ? AnswerCounts::kRespError : AnswerCounts::kRespAnswer);
@@ -162,7 +164,7 @@ void Connection::Count(std::string_view answer) {
 
 bool Connection::RenderReady() {
   bool rendered = false;
-  while (pipeline_.ready() && output().size() < door_.settings_.output_bytes) {
+  while (pipeline_.ready() && output().size() < front_end_.settings_.output_bytes) {
     Exchange& exchange = pipeline_.front();
     const std::size_t begin = output().size();
     exchange.Render(output());
@@ -201,7 +203,7 @@ net::SteadyTime Connection::Deadline() {
     awaiting_since_ = now();
     progressed_ = false;
   }
-  const DoorSettings& settings = door_.settings_;
+  const FrontEndSettings& settings = front_end_.settings_;
   net::SteadyTime deadline = last_taken_ ? net::SteadyTime::max() : grace_end();
   const auto also = [&deadline](net::SteadyTime since, Duration limit) {
     deadline = std::min<net::SteadyTime>(deadline, since + limit);

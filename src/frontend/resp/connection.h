@@ -19,7 +19,7 @@
 
 namespace sluice::frontend::resp {
 
-class Door;
+class FrontEnd;
 
 // One client's connection. Per turn: a read buffer is parsed to its end, all its checks go to
 // the service as one batch, and what is ready goes out in one write, to any depth of pipelining.
@@ -30,11 +30,11 @@ class Door;
 // idleness and writes that get stuck.
 class Connection final : public Conversation {
  public:
-  Connection(Door& door, std::unique_ptr<net::Transport> transport, std::uint64_t id);
+  Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport, std::uint64_t id);
 
   // For handlers of commands (commands.h), which answer each command by exactly one of these.
   [[nodiscard]] Session& session() { return session_; }
-  [[nodiscard]] Door& door() { return door_; }
+  [[nodiscard]] FrontEnd& front_end() { return front_end_; }
   // The answer at once: one value, or an aggregate with all its values.
   [[nodiscard]] wire::RespWriter Reply();
   // The answer of the service, asked with the others of this turn. May not be called for what is
@@ -78,7 +78,7 @@ class Connection final : public Conversation {
   [[nodiscard]] bool MayTake() const;
   [[nodiscard]] Awaiting WhatIsAwaited() const;
 
-  Door& door_;
+  FrontEnd& front_end_;
   Session session_;
   wire::RespCommandParser parser_;
   Pipeline<Exchange> pipeline_;

@@ -8,7 +8,7 @@
 
 #include "frontend/access_token.h"
 #include "frontend/resp/connection.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 #include "wire/ascii.h"
 #include "wire/resp_number.h"
 
@@ -29,9 +29,9 @@ void RefuseName(Connection& connection) {
   connection.Reply().Error("ERR", "a client name has at most 256 bytes and no spaces");
 }
 
-// Answers what is wrong, and returns false, unless `user` and `password` are the door's.
+// Answers what is wrong, and returns false, unless `user` and `password` are the front end's.
 bool Login(std::string_view user, std::string_view password, Connection& connection) {
-  TokenCheck& secret = connection.door().password();
+  TokenCheck& secret = connection.front_end().password();
   if (!secret.asks()) {
     connection.Reply().Error("ERR", "this listener has no password: its configuration has no auth");
     return false;
@@ -42,7 +42,7 @@ bool Login(std::string_view user, std::string_view password, Connection& connect
     return true;
   }
   connection.Reply().Error("WRONGPASS", "invalid username-password pair: the user is `default`");
-  if (++connection.session().failed_logins >= connection.door().settings().failed_logins) {
+  if (++connection.session().failed_logins >= connection.front_end().settings().failed_logins) {
     connection.CloseAfterwards();
   }
   return false;
@@ -54,7 +54,7 @@ void AppendHello(Connection& connection) {
   reply.Bulk("server");
   reply.Bulk("sluice");
   reply.Bulk("version");
-  reply.Bulk(connection.door().settings().version);
+  reply.Bulk(connection.front_end().settings().version);
   reply.Bulk("proto");
   reply.Integer(static_cast<std::int64_t>(connection.session().version));
   reply.Bulk("id");

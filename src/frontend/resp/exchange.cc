@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "frontend/resp/connection.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 #include "frontend/resp/throttle_reply.h"
 #include "frontend/resp/verdict_reply.h"
 #include "wire/scalar_object.h"
@@ -67,11 +67,12 @@ void VerdictExchange::OnVerdict() noexcept {
     wire::RespWriter writer(answer_, version_);
     if (verdict.request_error.empty()) {
       if (verdict.now == WallInstant{}) {
-        verdict.now = door_->WallNow();  // No store was asked.
+        verdict.now = front_end_->WallNow();  // No store was asked.
       }
-      AppendVerdict(verdict,
-                    {.receipt = receipt, .reservation = reserve, .keys = door_->settings().keys},
-                    writer);
+      AppendVerdict(
+          verdict,
+          {.receipt = receipt, .reservation = reserve, .keys = front_end_->settings().keys},
+          writer);
     } else {
       writer.Error("ERR", verdict.request_error);
     }

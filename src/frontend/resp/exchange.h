@@ -17,7 +17,7 @@
 namespace sluice::frontend::resp {
 
 class Connection;
-class Door;
+class FrontEnd;
 
 // One command and its answer, where the answer is not there at once: because a store is asked, or
 // because an answer before it is awaited. Pooled, so that a command in steady state allocates
@@ -116,9 +116,9 @@ class VerdictExchange final : public Exchange, public service::DecideCall {
   explicit VerdictExchange(Pool<VerdictExchange>& pool) : pool_(pool) {}
 
   // `named` was read, cost and the like are set.
-  void Begin(Connection& connection, const Door& door, wire::RespVersion version) {
+  void Begin(Connection& connection, const FrontEnd& front_end, wire::RespVersion version) {
     Start(connection, false);
-    door_ = &door;
+    front_end_ = &front_end;
     version_ = version;
     attributes = named.attributes();
     only_rule = named.only_rule();
@@ -135,7 +135,7 @@ class VerdictExchange final : public Exchange, public service::DecideCall {
 
  private:
   Pool<VerdictExchange>& pool_;
-  const Door* door_ = nullptr;
+  const FrontEnd* front_end_ = nullptr;
   wire::RespVersion version_ = wire::RespVersion::k2;
   std::string answer_;  // Made while what a verdict points to lives.
 };

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "frontend/resp/connection.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 #include "frontend/resp/redemption_exchange.h"
 #include "wire/ascii.h"
 #include "wire/resp_number.h"
@@ -22,7 +22,7 @@ void Refuse(std::string_view fault, RedemptionExchange& exchange, Connection& co
 
 void RunHolds(Args args, Connection& connection, bool renew) {
   RedemptionExchange& exchange = connection.TakeRedemptionExchange();
-  HoldRedemption& holds = exchange.StartHolds(connection.door(), renew);
+  HoldRedemption& holds = exchange.StartHolds(connection.front_end(), renew);
   const Args named = args.subspan(1);
   if (named.size() % 2 != 0 || named.size() / 2 > store::kMaxChecksPerCall) {
     Refuse("name the rule and the id of each hold, 64 holds at most", exchange, connection);
@@ -83,7 +83,8 @@ void RunRenew(Args args, Connection& connection) {
 
 void RunSettle(Args args, Connection& connection) {
   RedemptionExchange& exchange = connection.TakeRedemptionExchange();
-  ChargeRedemption& charges = exchange.StartCharges(connection.door(), ChargeKind::kReservation);
+  ChargeRedemption& charges =
+      exchange.StartCharges(connection.front_end(), ChargeKind::kReservation);
   std::string_view fault = ReadCosts(args, charges);
   if (fault.empty() && !charges.Read(args[1])) {
     fault = "the reservation must come from the answer to a check";
@@ -102,7 +103,7 @@ bool IsRefundOfReceipt(Args args) {
 
 void RunRefundOfReceipt(Args args, Connection& connection) {
   RedemptionExchange& exchange = connection.TakeRedemptionExchange();
-  ChargeRedemption& charges = exchange.StartCharges(connection.door(), ChargeKind::kReceipt);
+  ChargeRedemption& charges = exchange.StartCharges(connection.front_end(), ChargeKind::kReceipt);
   if (!charges.Read(args[2])) {
     Refuse("the receipt must come from the answer to a check", exchange, connection);
     return;

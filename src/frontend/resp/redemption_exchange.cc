@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 
 namespace sluice::frontend::resp {
 
@@ -49,8 +49,9 @@ void AppendCharges(const ChargeRedemption& charges, wire::RespWriter& writer) {
 
 class RedemptionExchange::Holds final : public HoldRedemption {
  public:
-  Holds(RedemptionExchange& exchange, const Door& door, bool renew)
-      : HoldRedemption(door.service(), door.settings().keys, renew), exchange_(exchange) {}
+  Holds(RedemptionExchange& exchange, const FrontEnd& front_end, bool renew)
+      : HoldRedemption(front_end.service(), front_end.settings().keys, renew),
+        exchange_(exchange) {}
 
   void OnRedeemed() noexcept override {
     wire::RespWriter writer(exchange_.answer_, exchange_.version_);
@@ -68,8 +69,9 @@ class RedemptionExchange::Holds final : public HoldRedemption {
 
 class RedemptionExchange::Charges final : public ChargeRedemption {
  public:
-  Charges(RedemptionExchange& exchange, const Door& door, ChargeKind kind)
-      : ChargeRedemption(door.service(), door.settings().keys, kind), exchange_(exchange) {}
+  Charges(RedemptionExchange& exchange, const FrontEnd& front_end, ChargeKind kind)
+      : ChargeRedemption(front_end.service(), front_end.settings().keys, kind),
+        exchange_(exchange) {}
 
   void OnRedeemed() noexcept override {
     wire::RespWriter writer(exchange_.answer_, exchange_.version_);
@@ -88,15 +90,15 @@ class RedemptionExchange::Charges final : public ChargeRedemption {
 RedemptionExchange::RedemptionExchange(Pool<RedemptionExchange>& pool) : pool_(pool) {}
 RedemptionExchange::~RedemptionExchange() = default;
 
-HoldRedemption& RedemptionExchange::StartHolds(const Door& door, bool renew) {
+HoldRedemption& RedemptionExchange::StartHolds(const FrontEnd& front_end, bool renew) {
   charges_.reset();
-  holds_ = std::make_unique<Holds>(*this, door, renew);
+  holds_ = std::make_unique<Holds>(*this, front_end, renew);
   return *holds_;
 }
 
-ChargeRedemption& RedemptionExchange::StartCharges(const Door& door, ChargeKind kind) {
+ChargeRedemption& RedemptionExchange::StartCharges(const FrontEnd& front_end, ChargeKind kind) {
   holds_.reset();
-  charges_ = std::make_unique<Charges>(*this, door, kind);
+  charges_ = std::make_unique<Charges>(*this, front_end, kind);
   return *charges_;
 }
 

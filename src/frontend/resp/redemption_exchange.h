@@ -17,8 +17,8 @@ class RedemptionExchange final : public Exchange {
   ~RedemptionExchange() override;
 
   // What comes back, to be filled; the one or the other.
-  [[nodiscard]] HoldRedemption& StartHolds(const Door& door, bool renew);
-  [[nodiscard]] ChargeRedemption& StartCharges(const Door& door, ChargeKind kind);
+  [[nodiscard]] HoldRedemption& StartHolds(const FrontEnd& front_end, bool renew);
+  [[nodiscard]] ChargeRedemption& StartCharges(const FrontEnd& front_end, ChargeKind kind);
 
   void Begin(Connection& connection, wire::RespVersion version) {
     Start(connection, false);

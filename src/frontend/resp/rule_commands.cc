@@ -8,7 +8,7 @@
 #include "sluice/decision.h"
 
 #include "frontend/resp/connection.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 #include "wire/ascii.h"
 #include "wire/resp_number.h"
 
@@ -122,7 +122,7 @@ void RunRefund(Args args, Connection& connection) {
 }
 
 bool MayOperate(Connection& connection) {
-  const DoorSettings& settings = connection.door().settings();
+  const FrontEndSettings& settings = connection.front_end().settings();
   return settings.password != nullptr || settings.clients_have_certificates ||
          connection.session().on_this_host;
 }

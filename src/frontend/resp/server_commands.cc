@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "frontend/resp/connection.h"
-#include "frontend/resp/door.h"
+#include "frontend/resp/front_end.h"
 #include "wire/ascii.h"
 
 namespace sluice::frontend::resp {
@@ -26,15 +26,15 @@ struct Section {
   std::string text;
 };
 
-std::array<Section, 4> SectionsOf(const Door& door) {
+std::array<Section, 4> SectionsOf(const FrontEnd& front_end) {
   return {
       Section{"Server", "redis_version:" + std::string(kRedisVersion) +
                             "\r\nredis_mode:standalone\r\nserver_name:sluice\r\nsluice_version:" +
-                            door.settings().version +
+                            front_end.settings().version +
                             "\r\nprocess_id:" + std::to_string(::getpid()) + "\r\n"},
       Section{"Clients",
-              // Of this listener on this loop: a door knows no other.
-              "connected_clients:" + std::to_string(door.connections()) + "\r\n"},
+              // Of this listener on this loop: a front end knows no other.
+              "connected_clients:" + std::to_string(front_end.connections()) + "\r\n"},
       Section{"Persistence", "loading:0\r\n"},
       Section{"Replication", "role:master\r\nconnected_slaves:0\r\n"}};
 }
@@ -121,7 +121,7 @@ void List(wire::RespWriter reply) {
 
 void RunInfo(Args args, Connection& connection) {
   std::string text;
-  for (const Section& section : SectionsOf(connection.door())) {
+  for (const Section& section : SectionsOf(connection.front_end())) {
     if (IsAsked(section, args.subspan(1))) {
       text += text.empty() ? "# " : "\r\n# ";
       text.append(section.name).append("\r\n").append(section.text);

@@ -3,7 +3,7 @@
 a file, over the API or through etcd. Usage: carry_over_test.py SLUICE"""
 import unittest
 
-from desk import CONFIG, QUOTA, Case, Load, until
+from admin_client import CONFIG, QUOTA, Case, Load, until
 from etcd_server import Etcd
 
 BUCKET = {"key_pattern": "user:{user_id}", "algorithm": "token_bucket", "rate": 10, "window": "3650d"}
@@ -125,7 +125,7 @@ class ApiTest(CarryOver, Case):
         return self.daemon
 
     def change(self, rule, fields):
-        status, answer, _ = self.daemon.desk("PUT", "config/" + rule, fields)
+        status, answer, _ = self.daemon.ask_admin("PUT", "config/" + rule, fields)
         self.assertEqual(status, 200, answer)
 
     def rename(self, old, new, fields):

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 
-from desk import until
+from admin_client import until
 
 PREFIX = "/ratelimit/rules/"
 

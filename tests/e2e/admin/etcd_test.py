@@ -8,7 +8,7 @@ import subprocess
 import threading
 import unittest
 
-from desk import CONFIG, QUOTA, Case, Load, until
+from admin_client import CONFIG, QUOTA, Case, Load, until
 from etcd_server import Etcd, Wire
 
 
@@ -45,37 +45,37 @@ class EtcdTest(Case):
 
     def test_a_put_writes_through(self):
         one, two = self.follower("one"), self.follower("two")
-        status, answer, headers = one.desk("PUT", "config/a", QUOTA)
+        status, answer, headers = one.ask_admin("PUT", "config/a", QUOTA)
         self.assertEqual(status, 200, answer)
         self.assertEqual((answer["scope"], answer["source"]), ("fleet", "etcd"))
         self.assertEqual(one.limits(), {"a": 10})  # Here at once.
         self.sees(two, {"a": 10})
         self.assertEqual(self.etcd.get("a"), QUOTA)
-        status, answer, again = two.desk("GET", "config/a")
+        status, answer, again = two.ask_admin("GET", "config/a")
         self.assertEqual((status, answer["scope"]), (200, "fleet"))
         self.assertEqual(again["ETag"], headers["ETag"])
         # A change on the ETag that stands, made at the other node.
-        status, answer, _ = two.desk("PUT", "config/a", {**QUOTA, "limit": 11},
+        status, answer, _ = two.ask_admin("PUT", "config/a", {**QUOTA, "limit": 11},
                                      If_Match=headers["ETag"])
         self.assertEqual(status, 200, answer)
         self.sees(one, {"a": 11})
-        self.assertEqual(one.desk("DELETE", "config/a", If_Match=headers["ETag"])[0], 412)
-        answer = one.desk("DELETE", "config/a")[1]
+        self.assertEqual(one.ask_admin("DELETE", "config/a", If_Match=headers["ETag"])[0], 412)
+        answer = one.ask_admin("DELETE", "config/a")[1]
         self.assertEqual(answer["scope"], "fleet")
         self.assertEqual(one.limits(), {})
         self.sees(two, {})
         self.assertIsNone(self.etcd.get("a"))
-        self.assertEqual(one.desk("DELETE", "config/a")[0], 404)
+        self.assertEqual(one.ask_admin("DELETE", "config/a")[0], 404)
 
     def test_a_bad_rule_is_not_written(self):
         node = self.follower()
         node.put("a")
-        status, problem, _ = node.desk("PUT", "config/a",
+        status, problem, _ = node.ask_admin("PUT", "config/a",
                                        '{"key_pattern": "user:{user_id}",\n "algorithm": "gcrb"}')
         self.assertEqual(status, 422)
         self.assertEqual(problem["errors"][0]["line"], 2, problem)
         self.assertNotIn("source", problem["errors"][0])
-        self.assertEqual(node.desk("PUT", "config/a", "{no")[0], 400)
+        self.assertEqual(node.ask_admin("PUT", "config/a", "{no")[0], 400)
         self.assertEqual(self.etcd.get("a"), QUOTA)
 
     def test_of_changes_at_once_none_is_lost_unseen(self):
@@ -87,9 +87,9 @@ class EtcdTest(Case):
         def count_up(node, mine):
             # What was read, one more, only if it still stands: as a counter in a file.
             while len(mine) < 10:
-                _, answer, headers = node.desk("GET", "config/a")
+                _, answer, headers = node.ask_admin("GET", "config/a")
                 body = {**QUOTA, "limit": answer["rule"]["limit"] + 1}
-                status = node.desk("PUT", "config/a", body, If_Match=headers["ETag"])[0]
+                status = node.ask_admin("PUT", "config/a", body, If_Match=headers["ETag"])[0]
                 if status == 200:
                     mine.append(body["limit"])
                 else:
@@ -113,7 +113,7 @@ class EtcdTest(Case):
         self.etcd.kill()
         self.up(node, 0)
         load.settle()
-        status, problem, _ = node.desk("PUT", "config/b", QUOTA)
+        status, problem, _ = node.ask_admin("PUT", "config/b", QUOTA)
         self.assertEqual((status, problem["code"]), (503, "not_kept"))
         self.assertEqual(node.limits(), {"a": 0})
         # A start without etcd has the rules of before.
@@ -125,7 +125,7 @@ class EtcdTest(Case):
         self.up(node)
         self.etcd.put("a", {**QUOTA, "limit": 2})
         self.sees(node, {"a": 2})
-        self.assertEqual(node.desk("PUT", "config/b", QUOTA)[0], 200)
+        self.assertEqual(node.ask_admin("PUT", "config/b", QUOTA)[0], 200)
         self.assertEqual(node.limits(), {"a": 2, "b": 10})
 
     def test_what_was_compacted_meanwhile_is_not_missed(self):
@@ -222,9 +222,9 @@ class EtcdTest(Case):
             self.etcd.put(name, {**QUOTA, "limit": 2})
         node = self.start(root)
         self.assertEqual(node.limits(), {"a": 1, "b": 2, "c": 3})
-        self.assertEqual([node.desk("GET", "config/" + rule)[1]["source"] for rule in "abc"],
+        self.assertEqual([node.ask_admin("GET", "config/" + rule)[1]["source"] for rule in "abc"],
                          ["rules/a.yaml", "etcd", "api"])
-        self.assertEqual(node.desk("DELETE", "config/c")[1]["in_force"], "etcd")
+        self.assertEqual(node.ask_admin("DELETE", "config/c")[1]["in_force"], "etcd")
         self.assertEqual(node.limits(), {"a": 1, "b": 2, "c": 2})
         self.etcd.delete("b")
         self.sees(node, {"a": 1, "b": 1, "c": 2})
@@ -241,7 +241,7 @@ class EtcdTest(Case):
         until(lambda: "authentication failed" in node.log())
         (root / "password").write_text("secret\n")
         self.up(node)
-        self.assertEqual(node.desk("PUT", "config/a", QUOTA)[0], 200)
+        self.assertEqual(node.ask_admin("PUT", "config/a", QUOTA)[0], 200)
         self.etcd.token = self.etcd.ask("/v3/auth/authenticate", name="root",
                                         password="secret")["token"]
         self.etcd.put("a", {**QUOTA, "limit": 6})
@@ -279,7 +279,7 @@ class EtcdTlsTest(Case):
         node = self.start(self.node("follower", etcd.config(
             CONFIG, more=", tls: {ca: %s, cert: %s, key: %s}" % tuple(files.values()))))
         self.assertEqual(node.limits(), {"a": 10})
-        self.assertEqual(node.desk("PUT", "config/a", {**QUOTA, "limit": 3})[0], 200)
+        self.assertEqual(node.ask_admin("PUT", "config/a", {**QUOTA, "limit": 3})[0], 200)
         self.assertEqual(etcd.get("a")["limit"], 3)
         # Without one of its own it is not let in.
         stranger = self.start(self.node("stranger", etcd.config(

@@ -16,7 +16,7 @@ import jsonschema
 
 DOCUMENT = pathlib.Path(sys.argv.pop(2))
 
-from desk import QUOTA, SLUICE, Case  # noqa: E402  (takes its own argument)
+from admin_client import QUOTA, SLUICE, Case  # noqa: E402  (takes its own argument)
 
 SOURCE = json.loads(DOCUMENT.read_text())
 C = "/v1/ratelimit/"

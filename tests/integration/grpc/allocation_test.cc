@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "envoy/rate_limit_service.h"
-#include "frontend/grpc/door.h"
+#include "frontend/grpc/front_end.h"
 #include "net/event_loop.h"
 #include "service/limiter_service.h"
 #include "store/table.h"
@@ -48,7 +48,7 @@ class GrpcAllocationTest : public testing::Test {
     rate_limits_.SetConfiguration(
         envoy::Configuration::Read({{{.name = "f", .text = kConfig}}}, {}, findings));
     EXPECT_TRUE(findings.errors.empty());
-    door_.Accept(std::unique_ptr<net::Transport>(transport_));
+    front_end_.Accept(std::unique_ptr<net::Transport>(transport_));
   }
 
   support::ManualClock clock_;
@@ -61,8 +61,8 @@ class GrpcAllocationTest : public testing::Test {
       *table_, clock_, rate_limit_metrics_, {.response_headers = false}};
   net::EventLoop loop_;
   Health health_;
-  Door door_{loop_, service_, &rate_limits_, health_, {}};
-  support::InstantTransport* transport_ = new support::InstantTransport;  // The door's, later.
+  FrontEnd front_end_{loop_, service_, &rate_limits_, health_, {}};
+  support::InstantTransport* transport_ = new support::InstantTransport;  // The front end's, later.
 };
 
 // Allowed ones, and once 30 hits are spent, denied ones.

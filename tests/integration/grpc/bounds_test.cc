@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "integration/grpc/door_fixture.h"
+#include "integration/grpc/front_end_fixture.h"
 #include "net/event_loop.h"
 
 namespace sluice::frontend::grpc {
@@ -10,10 +10,10 @@ namespace {
 
 using support::Http2Frame;
 
-class BoundsTest : public DoorFixture {};
+class BoundsTest : public FrontEndFixture {};
 
 TEST_F(BoundsTest, ABodyThatDoesNotComeIsAnsweredAndTheOthersAreServed) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.body_timeout = std::chrono::milliseconds(5);
   Open(settings);
   store_.answer_at_once = true;
@@ -27,7 +27,7 @@ TEST_F(BoundsTest, ABodyThatDoesNotComeIsAnsweredAndTheOthersAreServed) {
 }
 
 TEST_F(BoundsTest, BodiesOfManyCallsShareTheConnectionsWindow) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.streams = 200;
   Open(settings);
   Exchange();
@@ -52,7 +52,7 @@ TEST_F(BoundsTest, BodiesOfManyCallsShareTheConnectionsWindow) {
 }
 
 TEST_F(BoundsTest, AHeaderThatDoesNotEndClosesTheConnection) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.header_timeout = std::chrono::milliseconds(5);
   Open(settings);
   Exchange();
@@ -61,11 +61,11 @@ TEST_F(BoundsTest, AHeaderThatDoesNotEndClosesTheConnection) {
     loop_.RunOne();
   }
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 TEST_F(BoundsTest, AnIdleConnectionIsClosed) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.idle_timeout = std::chrono::milliseconds(5);
   Open(settings);
   Exchange();
@@ -75,7 +75,7 @@ TEST_F(BoundsTest, AnIdleConnectionIsClosed) {
 }
 
 TEST_F(BoundsTest, AnOldConnectionIsToldToGoAndItsCallsAreAnswered) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.max_age = std::chrono::milliseconds(5);
   settings.drain_grace = std::chrono::milliseconds(5);
   Open(settings);
@@ -92,7 +92,7 @@ TEST_F(BoundsTest, AnOldConnectionIsToldToGoAndItsCallsAreAnswered) {
 }
 
 TEST_F(BoundsTest, AnOldConnectionWhoseCallsDoNotEndIsEnded) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.max_age = std::chrono::milliseconds(5);
   settings.max_age_grace = std::chrono::milliseconds(5);
   Open(settings);
@@ -102,18 +102,18 @@ TEST_F(BoundsTest, AnOldConnectionWhoseCallsDoNotEndIsEnded) {
     loop_.RunOne();
   }
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
   store_.AnswerAll();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(BoundsTest, ADrainAnswersWhatWasAskedAndEnds) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.drain_grace = std::chrono::milliseconds(5);
   Open(settings);
   const auto stream = AskRls();
   Exchange();
-  door_->Drain();
+  front_end_->Drain();
   const auto late = AskRls();  // It did not know yet.
   Exchange();
   store_.AnswerAll();
@@ -125,7 +125,7 @@ TEST_F(BoundsTest, ADrainAnswersWhatWasAskedAndEnds) {
   }
   peer_->EndInput();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 TEST_F(BoundsTest, WhatIsNoHttp2EndsTheConnection) {

@@ -6,12 +6,12 @@
 #include <protozero/pbf_writer.hpp>
 #include <zlib.h>
 
-#include "integration/grpc/door_fixture.h"
+#include "integration/grpc/front_end_fixture.h"
 
 namespace sluice::frontend::grpc {
 namespace {
 
-class CallsTest : public DoorFixture {};
+class CallsTest : public FrontEndFixture {};
 
 std::string CheckRequest(const std::string& user, std::int64_t cost, const std::string& rule = "") {
   std::string bytes;
@@ -56,7 +56,7 @@ TEST_F(CallsTest, ShouldRateLimitAnswersWithAMessageAndTrailers) {
             std::string("\x08\x01\x12\x10\x08\x01\x12\x06\x08\xc0\x84\x3d\x10\x02\x18\x07\x22\x02"
                         "\x08\x3c",
                         20));
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(CallsTest, CallsOfOneTurnAreOneBatchAndAnswersOneWrite) {
@@ -76,7 +76,7 @@ TEST_F(CallsTest, CallsOfOneTurnAreOneBatchAndAnswersOneWrite) {
   EXPECT_EQ(StatusOf(second), "0");
   EXPECT_EQ(StatusOf(third), "0");
   EXPECT_LE(peer_->writes() - before, 2);
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(CallsTest, AnswersLeaveAsTheyCome) {
@@ -150,7 +150,7 @@ TEST_F(CallsTest, WhatIsWrongWithACheckIsAnInvalidArgument) {
   EXPECT_EQ(StatusOf(unknown), "3");
   EXPECT_THAT(AnswerOf(unknown).fields.at("grpc-message"), testing::HasSubstr("nope"));
   EXPECT_EQ(StatusOf(garbage), "13");
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(CallsTest, RequestsMayBeGzipped) {
@@ -180,10 +180,10 @@ TEST_F(CallsTest, ACallTakenBackIsForgotten) {
   Exchange();
   client_->Reset(stream, 8);
   Exchange();
-  EXPECT_EQ(door_->exchanges_in_use(), 1U);  // The store has it.
+  EXPECT_EQ(front_end_->exchanges_in_use(), 1U);  // The store has it.
   store_.AnswerAll();
   Exchange();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
   store_.answer_at_once = true;
   const auto next = AskRls();
   Exchange();
@@ -197,10 +197,10 @@ TEST_F(CallsTest, AConnectionThatVanishesAbandonsWhatItAsked) {
   Exchange();
   peer_->Vanish();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
   store_.AnswerAll();
   Turn();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(CallsTest, ADeadlineGoesToTheStoreAndOneThatIsOverIsNotAsked) {

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "integration/grpc/door_fixture.h"
+#include "integration/grpc/front_end_fixture.h"
 
 namespace sluice::frontend::grpc {
 namespace {
 
-class HealthTest : public DoorFixture {
+class HealthTest : public FrontEndFixture {
  protected:
   static std::string Named(const std::string& service) {
     std::string bytes;
@@ -44,18 +44,18 @@ TEST_F(HealthTest, WatchTellsEachChangeOnce) {
   EXPECT_EQ(AnswerOf(stream).body, Status(1));
   EXPECT_FALSE(AnswerOf(stream).ended);
   EXPECT_EQ(AnswerOf(unknown).body, Status(3));
-  door_->OnHealthChanged();
+  front_end_->OnHealthChanged();
   Exchange();
   EXPECT_EQ(AnswerOf(stream).body, Status(1));
   health_.Set(false);
-  door_->OnHealthChanged();
+  front_end_->OnHealthChanged();
   Exchange();
   EXPECT_EQ(AnswerOf(stream).body, Status(1) + Status(2));
   client_->Reset(stream, 8);
   client_->Reset(unknown, 8);
   Exchange();
   health_.Set(true);
-  door_->OnHealthChanged();
+  front_end_->OnHealthChanged();
   Exchange();
 }
 
@@ -64,14 +64,14 @@ TEST_F(HealthTest, WhoWatchesIsToldThatTheServerStops) {
   const auto stream = Call(kHealthWatch, Framed(""));
   Exchange();
   health_.Set(false);
-  door_->Drain();
+  front_end_->Drain();
   Exchange();
   EXPECT_EQ(AnswerOf(stream).body, Status(1) + Status(2));
   EXPECT_EQ(StatusOf(stream), "14");
 }
 
 TEST_F(HealthTest, WatchesOfOneConnectionAreBounded) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.watches = 2;
   Open(settings);
   (void)Call(kHealthWatch, Framed(""));

@@ -7,7 +7,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "integration/grpc/door_fixture.h"
+#include "integration/grpc/front_end_fixture.h"
 #include "signing/keyring.h"
 #include "store/table.h"
 
@@ -20,7 +20,7 @@ constexpr const char* kRenew = "/sluice.v1.RateLimit/Renew";
 constexpr const char* kSettle = "/sluice.v1.RateLimit/Settle";
 constexpr const char* kRefund = "/sluice.v1.RateLimit/Refund";
 
-class RedemptionTest : public DoorFixture {
+class RedemptionTest : public FrontEndFixture {
  protected:
   struct Answered {
     std::string status;
@@ -49,14 +49,14 @@ rules:
     auto rules = rules::RuleSet::Build({&source, 1}, nullptr, findings);
     ASSERT_NE(rules, nullptr);
     table_service_->SetRules(std::move(rules));
-    DoorSettings settings;
+    FrontEndSettings settings;
     settings.keys = keys_.get();
-    door_ = std::make_unique<Door>(loop_, *table_service_, nullptr, health_, settings);
+    front_end_ = std::make_unique<FrontEnd>(loop_, *table_service_, nullptr, health_, settings);
     Connect();
   }
   void TearDown() override {
     peer_.reset();
-    door_.reset();
+    front_end_.reset();
   }
 
   Answered Ask(const std::string& path, const std::string& message) {
@@ -238,7 +238,7 @@ TEST_F(RedemptionTest, NothingEditedIsTaken) {
     EXPECT_TRUE(status == "3" || status == "5") << token;
   }
   EXPECT_EQ(Left(), 89);
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(RedemptionTest, SaysWhatIsWrong) {
@@ -252,7 +252,7 @@ TEST_F(RedemptionTest, SaysWhatIsWrong) {
   for (const char* path : {kRelease, kRenew, kSettle, kRefund}) {
     EXPECT_EQ(Ask(path, "\x0a\x7f").status, "13") << path;  // No message.
   }
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "integration/grpc/door_fixture.h"
+#include "integration/grpc/front_end_fixture.h"
 
 namespace sluice::frontend::grpc {
 namespace {
 
-class RefusalTest : public DoorFixture {
+class RefusalTest : public FrontEndFixture {
  protected:
   std::string Message() { return support::RlsRequestMessage("d", {{.entries = {{"k", "v"}}}}); }
 };
@@ -69,7 +69,7 @@ TEST_F(RefusalTest, EveryMalformedBodyHasItsCode) {
 
 TEST_F(RefusalTest, ATokenIsAskedForByAllButHealth) {
   const AccessToken token("secret");
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.token = &token;
   Open(settings);
   store_.answer_at_once = true;
@@ -87,7 +87,7 @@ TEST_F(RefusalTest, ATokenIsAskedForByAllButHealth) {
 
 TEST_F(RefusalTest, WithoutEnvoysServiceItsMethodIsUnimplemented) {
   Open();
-  door_ = std::make_unique<Door>(loop_, service_, nullptr, health_, DoorSettings{});
+  front_end_ = std::make_unique<FrontEnd>(loop_, service_, nullptr, health_, FrontEndSettings{});
   Connect();
   const auto stream = AskRls();
   const auto health = Call(kHealthCheck, Framed(""));

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "frontend/http/door.h"
+#include "frontend/http/front_end.h"
 #include "net/event_loop.h"
 #include "rules/rule_set.h"
 #include "service/limiter_service.h"
@@ -59,7 +59,7 @@ class HttpAllocationTest : public testing::Test {
     const rules::SourceText source{.name = "rules.yaml", .text = std::string(kRules)};
     service_.SetRules(rules::RuleSet::Build({&source, 1}, nullptr, findings));
     EXPECT_TRUE(findings.errors.empty());
-    door_.Accept(std::unique_ptr<net::Transport>(client_));
+    front_end_.Accept(std::unique_ptr<net::Transport>(client_));
   }
 
   // Allocations of sending `turns` in turn, again and again, after they all went once or more.
@@ -87,8 +87,8 @@ class HttpAllocationTest : public testing::Test {
   net::EventLoop loop_;
   telemetry::Registry registry_;
   Readiness readiness_;
-  Door door_{loop_, service_, registry_, readiness_, clock_, {}};
-  support::InstantTransport* client_ = new support::InstantTransport;  // The door's, later.
+  FrontEnd front_end_{loop_, service_, registry_, readiness_, clock_, {}};
+  support::InstantTransport* client_ = new support::InstantTransport;  // The front end's, later.
 };
 
 TEST_F(HttpAllocationTest, AnAllowedCheckAllocatesNothing) {

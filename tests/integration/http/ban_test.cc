@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "integration/http/table_door_fixture.h"
+#include "integration/http/table_front_end_fixture.h"
 
 namespace sluice::frontend::http {
 namespace {
@@ -10,31 +10,31 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class BanTest : public TableDoorFixture {
+class BanTest : public TableFrontEndFixture {
  protected:
   void SetUp() override {
-    TableDoorFixture::SetUp();
+    TableFrontEndFixture::SetUp();
     Load(R"(
 rules:
   - {id: login, match: {endpoint: /login}, key_pattern: "ip:{ip}", algorithm: fixed_window,
      limit: 3, window: 1m, ban: {after: 20, within: 1m, for: 15m}}
   - {id: api, key_pattern: "ip:{ip}", algorithm: fixed_window, limit: 1000, window: 1m}
 )");
-    admin_ = std::make_unique<Door>(loop_, *service_, registry_, readiness_, clock_,
-                                    DoorSettings{.role = Role::kAdmin});
+    admin_ = std::make_unique<FrontEnd>(loop_, *service_, registry_, readiness_, clock_,
+                                        FrontEndSettings{.role = Role::kAdmin});
   }
   void TearDown() override {
     admin_client_.reset();
     admin_.reset();
-    TableDoorFixture::TearDown();
+    TableFrontEndFixture::TearDown();
   }
 
   // The same request of the admin listener.
   Reply Admin(std::string_view method, std::string_view target, std::string_view body) {
-    std::swap(door_, admin_);
+    std::swap(front_end_, admin_);
     std::swap(client_, admin_client_);
     Reply reply = Send(method, target, body);
-    std::swap(door_, admin_);
+    std::swap(front_end_, admin_);
     std::swap(client_, admin_client_);
     return reply;
   }
@@ -45,7 +45,7 @@ rules:
     }
   }
 
-  std::unique_ptr<Door> admin_;
+  std::unique_ptr<FrontEnd> admin_;
   std::unique_ptr<net::FakeClient> admin_client_;
 };
 

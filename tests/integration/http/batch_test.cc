@@ -1,15 +1,15 @@
 #include <string>
 
 #include "frontend/http/batch_handler.h"
-#include "integration/http/table_door_fixture.h"
+#include "integration/http/table_front_end_fixture.h"
 
 namespace sluice::frontend::http {
 namespace {
 
-class BatchTest : public TableDoorFixture {
+class BatchTest : public TableFrontEndFixture {
  protected:
   void SetUp() override {
-    TableDoorFixture::SetUp();
+    TableFrontEndFixture::SetUp();
     Load(R"(
 rules:
   - {id: api, key_pattern: "user:{user_id}", algorithm: fixed_window, limit: 2, window: 1h}

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "integration/http/table_door_fixture.h"
+#include "integration/http/table_front_end_fixture.h"
 #include "wire/base64url.h"
 
 // What a caller hands in is believed only as it was given out: every letter of every kind of token
@@ -10,10 +10,10 @@
 namespace sluice::frontend::http {
 namespace {
 
-class ForgeTest : public TableDoorFixture {
+class ForgeTest : public TableFrontEndFixture {
  protected:
   void SetUp() override {
-    TableDoorFixture::SetUp();
+    TableFrontEndFixture::SetUp();
     Load(R"(
 rules:
   - {id: bucket, key_pattern: "{u}", algorithm: token_bucket, rate: 10, burst: 20, window: 100000s}

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "integration/http/table_door_fixture.h"
+#include "integration/http/table_front_end_fixture.h"
 
 namespace sluice::frontend::http {
 namespace {
@@ -10,10 +10,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class HoldTest : public TableDoorFixture {
+class HoldTest : public TableFrontEndFixture {
  protected:
   void SetUp() override {
-    TableDoorFixture::SetUp();
+    TableFrontEndFixture::SetUp();
     Load(R"(
 rules:
   - {id: jobs, key_pattern: "tenant:{tenant}:{ip}", algorithm: concurrency, limit: 2, hold_ttl: 30s}

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "integration/http/door_fixture.h"
+#include "integration/http/front_end_fixture.h"
 #include "net/event_loop.h"
 #include "support/http2_client.h"
 #include "wire/http2_session.h"
@@ -17,10 +17,10 @@ using testing::HasSubstr;
 
 constexpr const char* kCheckPath = "/v1/ratelimit/check";
 
-class Http2Test : public DoorFixture {
+class Http2Test : public FrontEndFixture {
  protected:
-  void Open(DoorSettings settings = {}) {
-    MakeDoor(std::move(settings));
+  void Open(FrontEndSettings settings = {}) {
+    MakeFrontEnd(std::move(settings));
     peer_ = Connect();
   }
 
@@ -58,7 +58,7 @@ class Http2Test : public DoorFixture {
 };
 
 TEST_F(Http2Test, APrefaceOpensHttp2HoweverItIsCut) {
-  MakeDoor();
+  MakeFrontEnd();
   for (const std::size_t piece : {1U, 5U, 24U, 1000U}) {
     Http2Client client;
     const auto peer = Connect();
@@ -73,12 +73,12 @@ TEST_F(Http2Test, APrefaceOpensHttp2HoweverItIsCut) {
     EXPECT_TRUE(client.answers[stream].ended) << piece;
     peer->Vanish();
     Turn();
-    EXPECT_EQ(door_->connections(), 0U);
+    EXPECT_EQ(front_end_->connections(), 0U);
   }
 }
 
 TEST_F(Http2Test, APostIsNoPreface) {
-  MakeDoor();
+  MakeFrontEnd();
   const auto peer = Connect();
   const std::string request = Get("/healthz", "PROPFIND");
   for (const char c : request) {
@@ -108,7 +108,7 @@ TEST_F(Http2Test, ChecksOfOneTurnAreOneBatchAndAnswersOneWrite) {
   EXPECT_TRUE(AnswerOf(first).fields.contains("date"));
   EXPECT_EQ(std::stoul(AnswerOf(first).fields.at("content-length")), AnswerOf(first).body.size());
   EXPECT_LE(peer_->writes() - before, 2);
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(Http2Test, AnswersLeaveAsTheyCome) {
@@ -131,10 +131,10 @@ TEST_F(Http2Test, ARequestTakenBackBeforeItsAnswerIsForgotten) {
   Exchange();
   client_.Reset(stream, 8);
   Exchange();
-  EXPECT_EQ(door_->exchanges_in_use(), 1U);  // The store has it.
+  EXPECT_EQ(front_end_->exchanges_in_use(), 1U);  // The store has it.
   store_.AnswerAll();
   Exchange();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
   const auto next = client_.Ask("GET", "/healthz");
   Exchange();
   EXPECT_EQ(AnswerOf(next).status, 200);
@@ -147,14 +147,14 @@ TEST_F(Http2Test, AConnectionThatVanishesAbandonsWhatItAsked) {
   Exchange();
   peer_->Vanish();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
   store_.AnswerAll();
   Turn();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(Http2Test, HeadAndErrorsAndTokensAreAsWithHttp1) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   const AccessToken token("secret");
   settings.token = &token;
   Open(settings);
@@ -203,7 +203,7 @@ TEST_F(Http2Test, ManyLargeBodiesAreServedOneAfterTheOther) {
 }
 
 TEST_F(Http2Test, ABodyThatDoesNotComeIsAnsweredAndTheOthersAreServed) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.body_timeout = std::chrono::milliseconds(5);
   Open(settings);
   const auto slow = client_.Ask("POST", kCheckPath, "{", {}, /*more=*/true);
@@ -215,7 +215,7 @@ TEST_F(Http2Test, ABodyThatDoesNotComeIsAnsweredAndTheOthersAreServed) {
 }
 
 TEST_F(Http2Test, AHeaderThatDoesNotEndClosesTheConnection) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.header_timeout = std::chrono::milliseconds(5);
   Open(settings);
   Exchange();
@@ -224,11 +224,11 @@ TEST_F(Http2Test, AHeaderThatDoesNotEndClosesTheConnection) {
     loop_.RunOne();
   }
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 TEST_F(Http2Test, AnIdleConnectionIsClosedAlsoIfItPings) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.idle_timeout = std::chrono::milliseconds(20);
   Open(settings);
   Exchange();
@@ -239,7 +239,7 @@ TEST_F(Http2Test, AnIdleConnectionIsClosedAlsoIfItPings) {
 }
 
 TEST_F(Http2Test, AnAdminListenerIsAskedByItsName) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.role = Role::kAdmin;
   settings.host_names = {.address = "127.0.0.1:6070", .names = {}};
   Open(settings);
@@ -249,7 +249,7 @@ TEST_F(Http2Test, AnAdminListenerIsAskedByItsName) {
 }
 
 TEST_F(Http2Test, AClientThatTakesNoAnswersIsClosed) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.write_timeout = std::chrono::milliseconds(5);
   settings.role = Role::kAdmin;
   Open(settings);
@@ -261,11 +261,11 @@ TEST_F(Http2Test, AClientThatTakesNoAnswersIsClosed) {
     loop_.RunOne();
   }
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 TEST_F(Http2Test, WhileAnswersAreNotTakenNothingMoreIsRead) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.output_bytes = 1000;
   settings.role = Role::kAdmin;
   Open(settings);
@@ -284,12 +284,12 @@ TEST_F(Http2Test, WhileAnswersAreNotTakenNothingMoreIsRead) {
 }
 
 TEST_F(Http2Test, ADrainSaysSoAnswersAndCloses) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.drain_grace = std::chrono::milliseconds(5);
   Open(settings);
   const auto asked = Ask(R"({"user_id": "u"})");
   Exchange();
-  door_->Drain();
+  front_end_->Drain();
   Exchange();
   EXPECT_GE(client_.goaways, 1);  // Two where we were slow, and the grace is over.
   const auto late = client_.Ask("GET", "/healthz");  // It was on its way.
@@ -303,7 +303,7 @@ TEST_F(Http2Test, ADrainSaysSoAnswersAndCloses) {
   EXPECT_TRUE(peer_->write_shut());
   peer_->EndInput();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 TEST_F(Http2Test, WhatBreaksTheProtocolEndsTheConnection) {
@@ -316,7 +316,7 @@ TEST_F(Http2Test, WhatBreaksTheProtocolEndsTheConnection) {
   EXPECT_TRUE(peer_->write_shut());
   peer_->EndInput();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "frontend/http/answer_memory.h"
-#include "integration/http/door_fixture.h"
-#include "integration/http/table_door_fixture.h"
+#include "integration/http/front_end_fixture.h"
+#include "integration/http/table_front_end_fixture.h"
 
 namespace sluice::frontend::http {
 namespace {
@@ -15,10 +15,10 @@ std::string Key(const std::string& key) {
   return "Idempotency-Key: " + key + "\r\n";
 }
 
-class IdempotencyTest : public TableDoorFixture {
+class IdempotencyTest : public TableFrontEndFixture {
  protected:
   void SetUp() override {
-    TableDoorFixture::SetUp();
+    TableFrontEndFixture::SetUp();
     Load(R"(
 rules:
   - {id: api, key_pattern: "user:{user_id}", algorithm: fixed_window, limit: 2, window: 30d}
@@ -29,12 +29,12 @@ rules:
   }
   void ConnectFrom(const std::string& address) {
     client_ = std::make_unique<net::FakeClient>(loop_, address);
-    door_->Accept(client_->MakeTransport());
+    front_end_->Accept(client_->MakeTransport());
   }
   void Remember(AnswerMemory& memory) {
-    DoorSettings settings;
+    FrontEndSettings settings;
     settings.memory = &memory;
-    OpenDoor(settings);
+    OpenFrontEnd(settings);
   }
   static std::string WithoutDate(std::string head) {
     const std::size_t at = head.find("\r\nDate: ");
@@ -120,7 +120,7 @@ TEST_F(IdempotencyTest, AnAttributeSaysWhoseAKeyIs) {
   EXPECT_EQ(Check(R"({"pod": "1"})", Key("k")).status, 200);
   ConnectFrom("198.51.100.7");
   EXPECT_EQ(Check(R"({"pod": "2"})", Key("k")).status, 200);
-  door_.reset();
+  front_end_.reset();
 }
 
 TEST_F(IdempotencyTest, RefusesWhatIsNoKeyAndABatchWithOne) {
@@ -133,14 +133,14 @@ TEST_F(IdempotencyTest, RefusesWhatIsNoKeyAndABatchWithOne) {
 }
 
 // The store answers late: copies that come meanwhile wait for the first.
-class LateIdempotencyTest : public DoorFixture {
+class LateIdempotencyTest : public FrontEndFixture {
  protected:
   void SetUp() override {
-    DoorSettings settings;
+    FrontEndSettings settings;
     settings.memory = &memory_;
-    MakeDoor(settings);
+    MakeFrontEnd(settings);
   }
-  void TearDown() override { door_.reset(); }
+  void TearDown() override { front_end_.reset(); }
 
   AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24)}};
 };
@@ -175,7 +175,7 @@ TEST_F(LateIdempotencyTest, WhoseClientHasGoneIsRememberedAllTheSame) {
   Turn();
   EXPECT_EQ(store_.charged, 7);
   EXPECT_EQ(CostsIn(back->received()), (std::vector<int>{7}));
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 // Another node's side, and the store that is shared with it: answers as the test says.
@@ -204,16 +204,16 @@ struct OtherNode final : store::AnswerRecords {
   int drops = 0;
 };
 
-class SharedIdempotencyTest : public DoorFixture {
+class SharedIdempotencyTest : public FrontEndFixture {
  protected:
   using Found = store::RecordCall::Found;
 
   void SetUp() override {
-    DoorSettings settings;
+    FrontEndSettings settings;
     settings.memory = &memory_;
-    MakeDoor(settings);
+    MakeFrontEnd(settings);
   }
-  void TearDown() override { door_.reset(); }
+  void TearDown() override { front_end_.reset(); }
 
   OtherNode other_;
   AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24), .shared = &other_}};
@@ -265,7 +265,7 @@ TEST_F(SharedIdempotencyTest, WhileAnotherNodeDecidesItWaits) {
   EXPECT_EQ(client->received(), "");
   other_.found = Found::kAnswered;
   other_.answer = "0:{\"allowed\": true, \"remaining\": 3}";
-  while (client->received().empty() || door_->exchanges_in_use() > 0) {
+  while (client->received().empty() || front_end_->exchanges_in_use() > 0) {
     loop_.RunOne();
   }
   EXPECT_EQ(CostsIn(client->received()), (std::vector<int>{3}));
@@ -308,7 +308,7 @@ TEST_F(LateIdempotencyTest, AWaitingCopyThatLeavesIsNoTrouble) {
   Turn();
   EXPECT_EQ(store_.charged, 7);
   EXPECT_EQ(CostsIn(one->received()), (std::vector<int>{7}));
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "integration/http/door_fixture.h"
+#include "integration/http/front_end_fixture.h"
 #include "net/event_loop.h"
 
 namespace sluice::frontend::http {
@@ -12,10 +12,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class PipelineTest : public DoorFixture {};
+class PipelineTest : public FrontEndFixture {};
 
 TEST_F(PipelineTest, AnswersInExactlyTheseBytes) {
-  MakeDoor();
+  MakeFrontEnd();
   const auto client = Connect();
   client->Send(CheckOf(87));
   Turn();
@@ -39,7 +39,7 @@ TEST_F(PipelineTest, AnswersInExactlyTheseBytes) {
 }
 
 TEST_F(PipelineTest, HandsOneReadsRequestsOverAsOneBatchAndWritesOnce) {
-  MakeDoor();
+  MakeFrontEnd();
   store_.answer_at_once = true;
   const auto client = Connect();
   std::string requests;
@@ -54,7 +54,7 @@ TEST_F(PipelineTest, HandsOneReadsRequestsOverAsOneBatchAndWritesOnce) {
 }
 
 TEST_F(PipelineTest, KeepsTheOrderOfRequestsWhenAnswersComeInAnyOther) {
-  MakeDoor();
+  MakeFrontEnd();
   const auto client = Connect();
   client->Send(CheckOf(1) + CheckOf(2) + Get("/healthz") + CheckOf(3) + CheckOf(4));
   Turn();
@@ -73,23 +73,23 @@ TEST_F(PipelineTest, KeepsTheOrderOfRequestsWhenAnswersComeInAnyOther) {
 }
 
 TEST_F(PipelineTest, SurvivesAClientThatVanishesBeforeTheStoreAnswers) {
-  MakeDoor();
+  MakeFrontEnd();
   auto client = Connect();
   client->Send(CheckOf(1) + CheckOf(2) + CheckOf(3));
   Turn();
   store_.Answer(1);
   client->Vanish();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
-  EXPECT_EQ(door_->exchanges_in_use(), 2U);  // The store still has them.
+  EXPECT_EQ(front_end_->connections(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 2U);  // The store still has them.
   client.reset();
   store_.AnswerAll();
   Turn();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(PipelineTest, AnswersAClientThatEndedItsSideAndThenCloses) {
-  MakeDoor();
+  MakeFrontEnd();
   const auto client = Connect();
   client->Send(CheckOf(5));
   client->EndInput();
@@ -102,7 +102,7 @@ TEST_F(PipelineTest, AnswersAClientThatEndedItsSideAndThenCloses) {
 }
 
 TEST_F(PipelineTest, StopsReadingWhenTooManyAnswersAreMissing) {
-  MakeDoor({.pipeline = 4});
+  MakeFrontEnd({.pipeline = 4});
   const auto client = Connect();
   std::string requests;
   for (int i = 1; i <= 200; ++i) {
@@ -124,7 +124,7 @@ TEST_F(PipelineTest, StopsReadingWhenTooManyAnswersAreMissing) {
 }
 
 TEST_F(PipelineTest, StopsReadingFromAClientThatTakesNoAnswers) {
-  MakeDoor({.output_bytes = 2'000});
+  MakeFrontEnd({.output_bytes = 2'000});
   store_.answer_at_once = true;
   const auto client = Connect();
   client->HoldWrites(true);
@@ -135,7 +135,7 @@ TEST_F(PipelineTest, StopsReadingFromAClientThatTakesNoAnswers) {
   client->Send(requests);
   Turn();
   EXPECT_GT(client->unread(), requests.size() / 2);
-  EXPECT_LT(door_->exchanges_in_use(), 300U);
+  EXPECT_LT(front_end_->exchanges_in_use(), 300U);
   client->HoldWrites(false);
   Turn();
   EXPECT_EQ(CostsIn(client->received()).size(), 2'000U);
@@ -143,18 +143,18 @@ TEST_F(PipelineTest, StopsReadingFromAClientThatTakesNoAnswers) {
 }
 
 TEST_F(PipelineTest, ReusesExchanges) {
-  MakeDoor();
+  MakeFrontEnd();
   store_.answer_at_once = true;
   const auto client = Connect();
   for (int i = 0; i < 100; ++i) {
     client->Send(CheckOf(1));
     Turn();
   }
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(PipelineTest, ClosesAfterTheAnswerWhereTheClientAsksForIt) {
-  MakeDoor();
+  MakeFrontEnd();
   store_.answer_at_once = true;
   const auto client = Connect();
   client->Send(Check("{}", "Connection: close\r\n") + CheckOf(1));
@@ -169,12 +169,12 @@ TEST_F(PipelineTest, ClosesAfterTheAnswerWhereTheClientAsksForIt) {
 }
 
 TEST_F(PipelineTest, DrainsByAnsweringWhatWasAsked) {
-  MakeDoor({.drain_grace = {}});
+  MakeFrontEnd({.drain_grace = {}});
   const auto idle = Connect();
   const auto busy = Connect();
   busy->Send(CheckOf(1) + CheckOf(2));
   Turn();
-  door_->Drain();
+  front_end_->Drain();
   Turn();
   EXPECT_TRUE(idle->closed());
   EXPECT_FALSE(busy->closed());
@@ -185,17 +185,17 @@ TEST_F(PipelineTest, DrainsByAnsweringWhatWasAsked) {
   EXPECT_LT(busy->received().find("\r\n\r\n"), busy->received().find("Connection: close"));
   busy->EndInput();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 TEST_F(PipelineTest, AnswersWhatIsAskedOfAnIdleConnectionWithinTheDrainsGrace) {
-  MakeDoor({.drain_grace = std::chrono::hours(1)});
+  MakeFrontEnd({.drain_grace = std::chrono::hours(1)});
   const auto client = Connect();
   client->Send(CheckOf(1));
   Turn();
   store_.AnswerAll();
   Turn();
-  door_->Drain();
+  front_end_->Drain();
   Turn();
   ASSERT_FALSE(client->closed());
   client->Send(CheckOf(2));  // Sent before its sender could know.
@@ -206,20 +206,20 @@ TEST_F(PipelineTest, AnswersWhatIsAskedOfAnIdleConnectionWithinTheDrainsGrace) {
   EXPECT_THAT(client->received(), HasSubstr("Connection: close\r\n"));
   client->EndInput();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
 TEST_F(PipelineTest, ClosesAnIdleConnectionWhenTheDrainsGraceIsOver) {
-  MakeDoor({.drain_grace = std::chrono::milliseconds(20)});
+  MakeFrontEnd({.drain_grace = std::chrono::milliseconds(20)});
   const auto client = Connect();
-  door_->Drain();
+  front_end_->Drain();
   while (!client->closed()) {
     loop_.RunOne();
   }
-  EXPECT_EQ(door_->connections(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
 }
 
-class WaitTest : public DoorFixture {
+class WaitTest : public FrontEndFixture {
  protected:
   static std::string Waiting(int cost) {
     return Check(R"({"user_id": "u", "wait": true, "cost": )" + std::to_string(cost) + "}");
@@ -227,7 +227,7 @@ class WaitTest : public DoorFixture {
 };
 
 TEST_F(WaitTest, HoldsTheReplyForTheWholeWaitAndLaterRepliesBehindIt) {
-  MakeDoor();
+  MakeFrontEnd();
   store_.wait = std::chrono::milliseconds(30);
   const auto client = Connect();
   client->Send(Waiting(1) + CheckOf(2));
@@ -244,7 +244,7 @@ TEST_F(WaitTest, HoldsTheReplyForTheWholeWaitAndLaterRepliesBehindIt) {
 }
 
 TEST_F(WaitTest, TellsAWaitAboveTheBoundInsteadOfHoldingIt) {
-  MakeDoor({.longest_wait = std::chrono::seconds(1)});
+  MakeFrontEnd({.longest_wait = std::chrono::seconds(1)});
   store_.wait = std::chrono::seconds(2);
   store_.answer_at_once = true;
   const auto client = Connect();
@@ -254,19 +254,19 @@ TEST_F(WaitTest, TellsAWaitAboveTheBoundInsteadOfHoldingIt) {
 }
 
 TEST_F(WaitTest, ForgetsAHeldReplyWhoseClientIsGone) {
-  MakeDoor();
+  MakeFrontEnd();
   store_.wait = std::chrono::milliseconds(5);
   store_.answer_at_once = true;
   const auto client = Connect();
   client->Send(Waiting(1));
   Turn();
-  EXPECT_EQ(door_->exchanges_in_use(), 1U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 1U);
   client->Vanish();
   Turn();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
-class SlowClientTest : public DoorFixture {
+class SlowClientTest : public FrontEndFixture {
  protected:
   void RunUntilClosed(const net::FakeClient& client) {
     while (!client.closed()) {
@@ -278,7 +278,7 @@ class SlowClientTest : public DoorFixture {
 constexpr Duration kSoon = std::chrono::milliseconds(15);
 
 TEST_F(SlowClientTest, GetsA408ForAHeaderThatDoesNotEnd) {
-  MakeDoor({.header_timeout = kSoon, .linger = kSoon});
+  MakeFrontEnd({.header_timeout = kSoon, .linger = kSoon});
   const auto client = Connect();
   client->Send("POST /v1/ratelimit/check HT");
   RunUntilClosed(*client);
@@ -287,7 +287,7 @@ TEST_F(SlowClientTest, GetsA408ForAHeaderThatDoesNotEnd) {
 }
 
 TEST_F(SlowClientTest, GetsA408ForABodyThatDoesNotEnd) {
-  MakeDoor({.body_timeout = kSoon, .linger = kSoon});
+  MakeFrontEnd({.body_timeout = kSoon, .linger = kSoon});
   const auto client = Connect();
   const std::string request = CheckOf(1);
   client->Send(request.substr(0, request.size() - 3));
@@ -297,7 +297,7 @@ TEST_F(SlowClientTest, GetsA408ForABodyThatDoesNotEnd) {
 }
 
 TEST_F(SlowClientTest, GetsOne408HoweverSlowlyItReadsThat) {
-  MakeDoor({.body_timeout = kSoon, .linger = kSoon});
+  MakeFrontEnd({.body_timeout = kSoon, .linger = kSoon});
   const auto client = Connect();
   client->HoldWrites(true);
   const std::string request = CheckOf(1);
@@ -309,14 +309,14 @@ TEST_F(SlowClientTest, GetsOne408HoweverSlowlyItReadsThat) {
 }
 
 TEST_F(SlowClientTest, IsClosedWithoutAWordWhenIdle) {
-  MakeDoor({.idle_timeout = kSoon});
+  MakeFrontEnd({.idle_timeout = kSoon});
   const auto client = Connect();
   RunUntilClosed(*client);
   EXPECT_EQ(client->received(), "");
 }
 
 TEST_F(SlowClientTest, IsClosedWhenItTakesNoAnswer) {
-  MakeDoor({.write_timeout = kSoon});
+  MakeFrontEnd({.write_timeout = kSoon});
   store_.answer_at_once = true;
   const auto client = Connect();
   client->HoldWrites(true);
@@ -325,10 +325,10 @@ TEST_F(SlowClientTest, IsClosedWhenItTakesNoAnswer) {
 }
 
 TEST_F(SlowClientTest, IsNotBlamedForASlowStore) {
-  MakeDoor({.header_timeout = kSoon,
-            .body_timeout = kSoon,
-            .idle_timeout = kSoon,
-            .write_timeout = kSoon});
+  MakeFrontEnd({.header_timeout = kSoon,
+                .body_timeout = kSoon,
+                .idle_timeout = kSoon,
+                .write_timeout = kSoon});
   const auto client = Connect();
   client->Send(CheckOf(1));
   Turn();

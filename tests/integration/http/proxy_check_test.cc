@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "integration/http/door_fixture.h"
+#include "integration/http/front_end_fixture.h"
 #include "net/event_loop.h"
 
 namespace sluice::frontend::http {
@@ -86,14 +86,15 @@ rules:
   // What a proxy at 192.0.2.7 gets, for a request line and fields.
   std::string Answer(const std::string& line, const std::string& fields = "") {
     store_.asked.clear();
-    door_ = std::make_unique<Door>(loop_, service_, registry_, readiness_, clock_, settings_);
+    front_end_ =
+        std::make_unique<FrontEnd>(loop_, service_, registry_, readiness_, clock_, settings_);
     net::FakeClient client(loop_);
-    door_->Accept(client.MakeTransport());
+    front_end_->Accept(client.MakeTransport());
     client.Send(line + " HTTP/1.1\r\nHost: sluice:8080\r\n" + fields + "\r\n");
     while (loop_.Poll() > 0) {
     }
     std::string received = client.received();
-    door_->CloseAll();
+    front_end_->CloseAll();
     while (loop_.Poll() > 0) {
     }
     return received;
@@ -106,8 +107,8 @@ rules:
   service::LimiterService service_{store_, metrics_};
   telemetry::Registry registry_;
   Readiness readiness_;
-  DoorSettings settings_;
-  std::unique_ptr<Door> door_;
+  FrontEndSettings settings_;
+  std::unique_ptr<FrontEnd> front_end_;
 };
 
 TEST_F(ProxyCheckTest, YesIs200WithoutABody) {

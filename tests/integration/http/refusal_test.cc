@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "integration/http/door_fixture.h"
+#include "integration/http/front_end_fixture.h"
 
 namespace sluice::frontend::http {
 namespace {
@@ -13,11 +13,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class RefusalTest : public DoorFixture {
+class RefusalTest : public FrontEndFixture {
  protected:
   std::string Answer(const std::string& request) {
-    if (door_ == nullptr) {
-      MakeDoor(settings_);
+    if (front_end_ == nullptr) {
+      MakeFrontEnd(settings_);
       store_.answer_at_once = true;
     }
     const auto client = Connect();
@@ -26,7 +26,7 @@ class RefusalTest : public DoorFixture {
     return client->received();
   }
 
-  DoorSettings settings_;
+  FrontEndSettings settings_;
 };
 
 void ExpectProblem(const std::string& answer, int status, const std::string& detail) {
@@ -191,7 +191,7 @@ TEST_F(RefusalTest, EveryAnswerIsCountedAndRefusalsOfRequestsAreLogged) {
 }
 
 TEST_F(RefusalTest, SurvivesAThousandStreamsOfGarbage) {
-  MakeDoor();
+  MakeFrontEnd();
   store_.answer_at_once = true;
   std::mt19937 random(20'260'601);  // NOLINT(bugprone-random-generator-seed): the same every time.
   const std::string valid = CheckOf(3) + Get("/v1/ratelimit/status/u?a=b") + CheckOf(4);
@@ -214,8 +214,8 @@ TEST_F(RefusalTest, SurvivesAThousandStreamsOfGarbage) {
       EXPECT_TRUE(status == 200 || (status >= 400 && status <= 505)) << status;
     }
   }
-  EXPECT_EQ(door_->connections(), 0U);
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->connections(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Retry-After tells the truth: over the real table under a clock of the test's own. And the
-// same table, made to answer late and out of order, behind a door.
+// same table, made to answer late and out of order, behind a front end.
 
 #include <random>
 
 #include <gmock/gmock.h>
 
-#include "frontend/http/door.h"
+#include "frontend/http/front_end.h"
 #include "frontend/http/limit_headers.h"
 #include "integration/http/fake_transport.h"
 #include "net/event_loop.h"
@@ -106,13 +106,13 @@ TEST_F(RetryAfterTruthTest, RepliesKeepTheirOrderOverATableThatAnswersLateAndOut
   net::EventLoop loop;
   const telemetry::Registry registry;
   const Readiness readiness;
-  Door door(loop, service, registry, readiness, clock_, {});
+  FrontEnd front_end(loop, service, registry, readiness, clock_, {});
   const auto turn = [&] {
     while (loop.Poll() > 0) {
     }
   };
   net::FakeClient client(loop);
-  door.Accept(client.MakeTransport());
+  front_end.Accept(client.MakeTransport());
   std::string requests;
   for (int i = 0; i < 50; ++i) {  // Each user's window has 9: `cost` marks the reply.
     const std::string body = R"({"kind": "window", "u": "u)" + std::to_string(i) +
@@ -133,7 +133,7 @@ TEST_F(RetryAfterTruthTest, RepliesKeepTheirOrderOverATableThatAnswersLateAndOut
     at += mark.size();
     ASSERT_EQ(std::stoi(client.received().substr(at, 4)), 9 - i % 9) << i;
   }
-  EXPECT_EQ(door.exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end.exchanges_in_use(), 0U);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <chrono>
 #include <string>
 
-#include "integration/http/table_door_fixture.h"
+#include "integration/http/table_front_end_fixture.h"
 
 namespace sluice::frontend::http {
 namespace {
@@ -9,11 +9,11 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class SettleTest : public TableDoorFixture {
+class SettleTest : public TableFrontEndFixture {
  protected:
   // Requests and tokens per minute in one call: the first counts calls, the second what they cost.
   void SetUp() override {
-    TableDoorFixture::SetUp();
+    TableFrontEndFixture::SetUp();
     Load(R"(
 rules:
   - {id: requests, key_pattern: "user:{user_id}", algorithm: sliding_window, limit: 5, window: 1m,

@@ -150,7 +150,7 @@ TEST_F(ClusterTest, CountersOfOneRequestLieWhereTheirNamesSay) {
     const std::string value = i % 2 == 0 ? std::to_string(i) : "{v" + std::to_string(i) + "}";
     keys.push_back(std::make_unique<OwnedKey>("d_k_" + value + "_"));
     call.Add({.key = keys.back()->view(),
-              .quota = YearlyOf(5, core::Algorithm::kTally),
+              .quota = YearlyOf(5, core::Algorithm::kAttemptWindow),
               .cost = Cost{7}});
   }
   const auto ours = KeyOn(0);
@@ -365,12 +365,12 @@ TEST_F(ClusterTest, ACounterOfASlotThatMovesGetsItsExpiryThere) {
   Run(1, {"CLUSTER", "SETSLOT", number, "IMPORTING", servers_[0]->id});
   Run(0, {"CLUSTER", "SETSLOT", number, "MIGRATING", servers_[1]->id});
   const OwnedKey key(value);
-  EXPECT_EQ(AskOne(key, YearlyOf(5, core::Algorithm::kTally)).decision.remaining, 4);
+  EXPECT_EQ(AskOne(key, YearlyOf(5, core::Algorithm::kAttemptWindow)).decision.remaining, 4);
   EXPECT_EQ(error_, StoreError::kNone) << redis_->events();
   redis_->RunUntilIdle();
   Run(1, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
   Run(0, {"CLUSTER", "SETSLOT", number, "NODE", servers_[1]->id});
-  EXPECT_EQ(AskOne(key, YearlyOf(5, core::Algorithm::kTally), true).decision.remaining, 4);
+  EXPECT_EQ(AskOne(key, YearlyOf(5, core::Algorithm::kAttemptWindow), true).decision.remaining, 4);
   EXPECT_GT(std::stol(Run(1, {"TTL", value + std::to_string(start)})), year - 60);
 }
 

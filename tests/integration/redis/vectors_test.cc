@@ -53,7 +53,7 @@ TEST_P(RedisVectorsTest, AnswersAsWritten) {
   EXPECT_GT(3 * played, static_cast<int>(all.size()));
 }
 
-// throttle and tally, which no rule may name, have no script.
+// throttle and attempt window, which no rule may name, have no script.
 INSTANTIATE_TEST_SUITE_P(
     Algorithms, RedisVectorsTest,
     ::testing::Combine(::testing::Values(Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,

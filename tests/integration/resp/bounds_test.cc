@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "integration/resp/door_fixture.h"
+#include "integration/resp/front_end_fixture.h"
 
 namespace sluice::frontend::resp {
 namespace {
@@ -16,10 +16,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-using BoundsTest = DoorFixture;
+using BoundsTest = FrontEndFixture;
 
 TEST_F(BoundsTest, ACommandThatIsTooLargeIsToldSoAndEndsTheConnection) {
-  MakeDoor();
+  MakeFrontEnd();
   for (const std::string& bytes :
        {std::string("*1\r\n$536870912\r\n"), std::string("*1000000\r\n"),
         "*1\r\n$65536\r\n" + std::string(1000, 'x'), std::string(70'000, 'x'),
@@ -37,9 +37,9 @@ TEST_F(BoundsTest, ACommandThatIsTooLargeIsToldSoAndEndsTheConnection) {
 
 TEST_F(BoundsTest, AStrangerMaySendLittle) {
   const AccessToken secret("secret");
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.password = &secret;
-  MakeDoor(std::move(settings));
+  MakeFrontEnd(std::move(settings));
   const auto client = Connect();
   client->Send("*1\r\n$5000\r\n");
   Turn();
@@ -50,9 +50,9 @@ TEST_F(BoundsTest, AStrangerMaySendLittle) {
 }
 
 TEST_F(BoundsTest, ASlowReaderIsReadFromNoMore) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.output_bytes = 10'000;
-  MakeDoor(std::move(settings));
+  MakeFrontEnd(std::move(settings));
   const auto client = Connect();
   client->HoldWrites(true);
   const std::string echo = Sent("ECHO " + std::string(1'000, 'x'));
@@ -71,9 +71,9 @@ TEST_F(BoundsTest, ASlowReaderIsReadFromNoMore) {
 }
 
 TEST_F(BoundsTest, CommandsWithoutAnAnswerYetAreBounded) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.pipeline = 10;
-  MakeDoor(std::move(settings), /*late=*/true);
+  MakeFrontEnd(std::move(settings), /*late=*/true);
   const auto client = Connect();
   std::string bytes;
   for (int i = 0; i < 5'000; ++i) {
@@ -85,44 +85,44 @@ TEST_F(BoundsTest, CommandsWithoutAnAnswerYetAreBounded) {
   EXPECT_GT(client->unread(), bytes.size() / 2);
   while (late_->Pump()) {
     Turn();
-    ASSERT_LE(door_->exchanges_in_use(), 10U);
+    ASSERT_LE(front_end_->exchanges_in_use(), 10U);
   }
   EXPECT_EQ(Received(*client).size(), 10'000U);
 }
 
 TEST_F(BoundsTest, AStrangerHasLittleTime) {
   const AccessToken secret("secret");
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.password = &secret;
   settings.login_timeout = milliseconds(20);
-  MakeDoor(std::move(settings));
+  MakeFrontEnd(std::move(settings));
   const auto client = Connect();
   EXPECT_THAT(Ask(*client, "PING"), StartsWith("NOAUTH"));
   EXPECT_TRUE(Until([&] { return client->closed(); }));
 }
 
 TEST_F(BoundsTest, ACommandThatDoesNotEndIsNotAwaitedForever) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.command_timeout = milliseconds(20);
-  MakeDoor(std::move(settings));
+  MakeFrontEnd(std::move(settings));
   const auto client = Connect();
   client->Send("*2\r\n$4\r\nECHO\r\n$100\r\nabc");
   EXPECT_TRUE(Until([&] { return client->closed(); }));
 }
 
 TEST_F(BoundsTest, AnIdleConnectionEndsAfterItsTime) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.idle_timeout = milliseconds(20);
-  MakeDoor(std::move(settings));
+  MakeFrontEnd(std::move(settings));
   const auto client = Connect();
   EXPECT_EQ(Ask(*client, "PING"), "PONG");
   EXPECT_TRUE(Until([&] { return client->closed(); }));
 }
 
 TEST_F(BoundsTest, AWriteThatIsStuckEndsTheConnection) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.write_timeout = milliseconds(20);
-  MakeDoor(std::move(settings));
+  MakeFrontEnd(std::move(settings));
   const auto client = Connect();
   client->HoldWrites(true);
   client->Send(Sent("PING"));
@@ -130,14 +130,14 @@ TEST_F(BoundsTest, AWriteThatIsStuckEndsTheConnection) {
 }
 
 TEST_F(BoundsTest, ADrainAnswersWhatWasAskedAndClosesWhoIsIdle) {
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.drain_grace = milliseconds(250);
-  MakeDoor(std::move(settings), /*late=*/true);
+  MakeFrontEnd(std::move(settings), /*late=*/true);
   const auto busy = Connect();
   const auto idle = Connect();
   busy->Send(Sent("CL.THROTTLE k 0 1 60"));
   Turn();
-  door_->Drain();
+  front_end_->Drain();
   EXPECT_FALSE(idle->closed());
   EXPECT_EQ(Ask(*idle, "PING"), "PONG");  // Within the grace.
   EXPECT_TRUE(Until([&] { return idle->closed(); }));

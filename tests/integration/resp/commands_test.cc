@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "integration/resp/door_fixture.h"
+#include "integration/resp/front_end_fixture.h"
 
 namespace sluice::frontend::resp {
 namespace {
@@ -15,15 +15,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class CommandsTest : public DoorFixture {
+class CommandsTest : public FrontEndFixture {
  protected:
-  std::unique_ptr<net::FakeClient> ConnectTo(DoorSettings settings = {}) {
-    MakeDoor(std::move(settings));
+  std::unique_ptr<net::FakeClient> ConnectTo(FrontEndSettings settings = {}) {
+    MakeFrontEnd(std::move(settings));
     return Connect();
   }
-  static DoorSettings Locked() {
+  static FrontEndSettings Locked() {
     static const AccessToken password("open sesame");
-    DoorSettings settings;
+    FrontEndSettings settings;
     settings.password = &password;
     return settings;
   }
@@ -178,7 +178,7 @@ TEST_F(CommandsTest, CommandTellsWhatThereIs) {
   EXPECT_THAT(Ask(*client, "COMMAND DOCS"), HasSubstr("cl.throttle {summary"));
 }
 
-TEST_F(CommandsTest, ABrowserIsShownTheDoor) {
+TEST_F(CommandsTest, ABrowserIsShownTheFrontEnd) {
   const auto client = ConnectTo();
   client->Send("POST / HTTP/1.1\r\nHost: 127.0.0.1:6380\r\n\r\nSLUICE.RESET * user_id=u\r\n");
   Turn();

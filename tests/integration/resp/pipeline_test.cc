@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "integration/resp/door_fixture.h"
+#include "integration/resp/front_end_fixture.h"
 
 namespace sluice::frontend::resp {
 namespace {
@@ -14,10 +14,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-using PipelineTest = DoorFixture;
+using PipelineTest = FrontEndFixture;
 
 TEST_F(PipelineTest, AnyDepthIsAnsweredInOneWriteATurn) {
-  MakeDoor();
+  MakeFrontEnd();
   const auto client = Connect();
   for (const int depth : {1, 64, 150}) {
     const int before = client->writes();
@@ -38,7 +38,7 @@ TEST_F(PipelineTest, AnyDepthIsAnsweredInOneWriteATurn) {
 }
 
 TEST_F(PipelineTest, AThousandDeepIsWholeAndInOrder) {
-  MakeDoor();
+  MakeFrontEnd();
   const auto client = Connect();
   constexpr int kDepth = 20'000;
   std::string bytes;
@@ -58,11 +58,11 @@ TEST_F(PipelineTest, AThousandDeepIsWholeAndInOrder) {
       ASSERT_THAT(reply, StartsWith("[0 100000 " + std::to_string(99'999 - spent++) + " "));
     }
   }
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(PipelineTest, AnswersKeepTheirOrderHoweverLateTheStoreIs) {
-  MakeDoor({}, /*late=*/true);
+  MakeFrontEnd({}, /*late=*/true);
   const auto client = Connect();
   std::string bytes;
   for (int i = 0; i < 50; ++i) {
@@ -87,11 +87,11 @@ TEST_F(PipelineTest, AnswersKeepTheirOrderHoweverLateTheStoreIs) {
   }
   EXPECT_EQ(replies[150], "1");
   EXPECT_THAT(replies[151], StartsWith("[allowed 1 remaining 1000"));
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(PipelineTest, LateAnswersShareAWrite) {
-  MakeDoor({}, /*late=*/true);
+  MakeFrontEnd({}, /*late=*/true);
   const auto client = Connect();
   client->Send(Sent("CL.THROTTLE a 0 1 60") + Sent("CL.THROTTLE b 0 1 60"));
   Turn();
@@ -102,7 +102,7 @@ TEST_F(PipelineTest, LateAnswersShareAWrite) {
 }
 
 TEST_F(PipelineTest, AnAnswerBelongsToTheProtocolThatItsCommandWasSentUnder) {
-  MakeDoor({}, /*late=*/true);
+  MakeFrontEnd({}, /*late=*/true);
   const auto client = Connect();
   client->Send(Sent("SLUICE.STATUS api user_id=u") + Sent("HELLO 3") +
                Sent("SLUICE.STATUS api user_id=u"));
@@ -114,22 +114,22 @@ TEST_F(PipelineTest, AnAnswerBelongsToTheProtocolThatItsCommandWasSentUnder) {
 }
 
 TEST_F(PipelineTest, AClientThatLeavesIsForgottenOnceTheStoreHasAnswered) {
-  MakeDoor({}, /*late=*/true);
+  MakeFrontEnd({}, /*late=*/true);
   auto client = Connect();
   client->Send(Sent("CL.THROTTLE k 0 1 60") + Sent("PING") + Sent("SLUICE.CHECK * user_id=u") +
                Sent("SLUICE.RESET * user_id=u"));
   Turn();
   client->Vanish();
   Turn();
-  EXPECT_EQ(door_->connections(), 0U);
-  EXPECT_EQ(door_->exchanges_in_use(), 3U);
+  EXPECT_EQ(front_end_->connections(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 3U);
   late_->PumpAll();
   Turn();
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(PipelineTest, AClientThatSaysItIsDoneStillGetsItsAnswers) {
-  MakeDoor({}, /*late=*/true);
+  MakeFrontEnd({}, /*late=*/true);
   const auto client = Connect();
   client->Send(Sent("CL.THROTTLE k 0 1 60"));
   client->EndInput();

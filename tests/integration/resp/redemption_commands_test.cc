@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "integration/resp/door_fixture.h"
+#include "integration/resp/front_end_fixture.h"
 
 // What a check gave out comes back over this protocol too.
 namespace sluice::frontend::resp {
@@ -12,15 +12,15 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class RedemptionCommandsTest : public DoorFixture {
+class RedemptionCommandsTest : public FrontEndFixture {
  protected:
   void SetUp() override {
-    MakeDoor();
+    MakeFrontEnd();
     client_ = Connect("192.0.2.9");  // A stranger: it may give back what it was given.
   }
   void TearDown() override { client_.reset(); }
 
-  std::string Ask(const std::string& line) { return DoorFixture::Ask(*client_, line); }
+  std::string Ask(const std::string& line) { return FrontEndFixture::Ask(*client_, line); }
   // The word behind `name` in a reply.
   static std::string WordAfter(const std::string& reply, const std::string& name) {
     const std::size_t at = reply.rfind(name + " ");
@@ -128,7 +128,7 @@ TEST_F(RedemptionCommandsTest, NothingEditedIsTaken) {
   }
   EXPECT_EQ(LeftOf("jobs"), "1");
   EXPECT_EQ(LeftOf("daily"), "996");
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 TEST_F(RedemptionCommandsTest, SaysWhatIsWrong) {
@@ -153,7 +153,7 @@ TEST_F(RedemptionCommandsTest, SaysWhatIsWrong) {
   for (const auto& each : cases) {
     EXPECT_THAT(Ask(each.line), StartsWith(each.error)) << each.line;
   }
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
 }
 
 // A client that asks and does not wait: what it is answered comes in order.

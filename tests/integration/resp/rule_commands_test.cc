@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "integration/resp/door_fixture.h"
+#include "integration/resp/front_end_fixture.h"
 
 namespace sluice::frontend::resp {
 namespace {
@@ -14,13 +14,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class RuleCommandsTest : public DoorFixture {
+class RuleCommandsTest : public FrontEndFixture {
  protected:
   void SetUp() override {
-    MakeDoor();
+    MakeFrontEnd();
     client_ = Connect();
   }
-  std::string Ask(const std::string& line) { return DoorFixture::Ask(*client_, line); }
+  std::string Ask(const std::string& line) { return FrontEndFixture::Ask(*client_, line); }
 
   std::unique_ptr<net::FakeClient> client_;
 };
@@ -89,22 +89,23 @@ TEST_F(RuleCommandsTest, ResetAndRefundSayHowManyKeysTheyTouched) {
 
 TEST_F(RuleCommandsTest, OnlyWhoMayLiftsLimits) {
   const auto stranger = Connect("192.0.2.9");
-  EXPECT_THAT(DoorFixture::Ask(*stranger, "SLUICE.CHECK api user_id=u"), StartsWith("[allowed 1"));
-  EXPECT_THAT(DoorFixture::Ask(*stranger, "SLUICE.RESET * user_id=u"),
+  EXPECT_THAT(FrontEndFixture::Ask(*stranger, "SLUICE.CHECK api user_id=u"),
+              StartsWith("[allowed 1"));
+  EXPECT_THAT(FrontEndFixture::Ask(*stranger, "SLUICE.RESET * user_id=u"),
               StartsWith("NOPERM sluice.reset is only for clients on this host"));
-  EXPECT_THAT(DoorFixture::Ask(*stranger, "SLUICE.REFUND * user_id=u"), StartsWith("NOPERM"));
+  EXPECT_THAT(FrontEndFixture::Ask(*stranger, "SLUICE.REFUND * user_id=u"), StartsWith("NOPERM"));
   EXPECT_EQ(Ask("SLUICE.RESET api user_id=u"), "1");
 
   client_.reset();
   const AccessToken secret("secret");
-  DoorSettings settings;
+  FrontEndSettings settings;
   settings.password = &secret;
-  door_->CloseAll();
+  front_end_->CloseAll();
   Turn();
-  MakeDoor(std::move(settings));
+  MakeFrontEnd(std::move(settings));
   const auto known = Connect("192.0.2.9");
-  EXPECT_EQ(DoorFixture::Ask(*known, "AUTH secret"), "OK");
-  EXPECT_EQ(DoorFixture::Ask(*known, "SLUICE.RESET api user_id=u"), "1");
+  EXPECT_EQ(FrontEndFixture::Ask(*known, "AUTH secret"), "OK");
+  EXPECT_EQ(FrontEndFixture::Ask(*known, "SLUICE.RESET api user_id=u"), "1");
 }
 
 TEST_F(RuleCommandsTest, SaysWhatIsWrongWithARequest) {
@@ -133,7 +134,7 @@ TEST_F(RuleCommandsTest, SaysWhatIsWrongWithARequest) {
     many += " a" + std::to_string(i) + "=1";
   }
   EXPECT_EQ(Ask(many), "ERR a request may have at most 64 attributes");
-  EXPECT_EQ(door_->exchanges_in_use(), 0U);
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
   EXPECT_EQ(table_->Stats().inserts, 0U);
 }
 

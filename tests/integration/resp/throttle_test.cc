@@ -1,4 +1,4 @@
-// CL.THROTTLE against what redis-cell answers, over a door and a table.
+// CL.THROTTLE against what redis-cell answers, over a front end and a table.
 #include <chrono>
 #include <cstdint>
 #include <random>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "integration/resp/door_fixture.h"
+#include "integration/resp/front_end_fixture.h"
 
 namespace sluice::frontend::resp {
 namespace {
@@ -17,10 +17,10 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class ThrottleTest : public DoorFixture {
+class ThrottleTest : public FrontEndFixture {
  protected:
   void SetUp() override {
-    MakeDoor();
+    MakeFrontEnd();
     client_ = Connect();
   }
   std::string Throttle(const std::string& rest) { return Ask(*client_, "CL.THROTTLE " + rest); }
@@ -203,10 +203,10 @@ TEST_F(ThrottleTest, AgreesWithRedisCellWhileTheNumbersStay) {
   }
 }
 
-class ThrottleOnAFullTableTest : public DoorFixture {};
+class ThrottleOnAFullTableTest : public FrontEndFixture {};
 
 TEST_F(ThrottleOnAFullTableTest, SaysWhenThereIsNoRoomToRememberAKey) {
-  MakeDoor({}, false, {.path = {}, .when_full = store::WhenFull::kDeny});
+  MakeFrontEnd({}, false, {.path = {}, .when_full = store::WhenFull::kDeny});
   const auto client = Connect();
   std::string last;
   for (int i = 0; i < 5000 && !last.starts_with("SHED"); ++i) {

@@ -79,7 +79,7 @@ class ClusterWorld::Way final : public Peer {
   std::shared_ptr<Way*> life_;
 };
 
-class ClusterWorld::Ways final : public Reach {
+class ClusterWorld::Ways final : public Environment {
  public:
   Ways(ClusterWorld& world, Node& node)
       : world_(world), node_(node), life_(std::make_shared<Ways*>(this)) {}

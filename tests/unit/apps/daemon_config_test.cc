@@ -213,7 +213,7 @@ TEST(DaemonConfigTest, ProxiesAskWhereChecksAreMadeOverHttp) {
       frontend::http::RequestFields::kXForwarded);
 }
 
-TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheDoor) {
+TEST(DaemonConfigTest, AnAuthWithoutATokenDoesNotOpenTheFrontEnd) {
   for (const char* auth : {"{}", "{token: }", "{token: ''}", "{tokn: x}", "x", "{token: [a]}",
                            "{token_file: /nowhere/token}", "{token_file: /dev/null}"}) {
     for (const char* role : {"admin", "check"}) {

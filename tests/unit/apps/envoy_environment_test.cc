@@ -36,7 +36,7 @@ class EnvoyEnvironmentTest : public testing::Test {
   std::vector<std::string> errors_;
 };
 
-TEST_F(EnvoyEnvironmentTest, DefaultsAreThoseOfTheOldServiceButForTheOperatorsDoor) {
+TEST_F(EnvoyEnvironmentTest, DefaultsAreThoseOfTheOldServiceButForTheOperatorsFrontEnd) {
   const DaemonConfig config = Read({});
   EXPECT_THAT(errors_, ElementsAre());
   ASSERT_EQ(config.listeners.size(), 3U);
@@ -103,7 +103,7 @@ TEST_F(EnvoyEnvironmentTest, WhatCannotBeReadIsNamed) {
   }
 }
 
-TEST_F(EnvoyEnvironmentTest, AnOpenOperatorsDoorWantsAToken) {
+TEST_F(EnvoyEnvironmentTest, AnOpenOperatorsFrontEndWantsAToken) {
   (void)Read({{"DEBUG_HOST", "0.0.0.0"}});
   EXPECT_THAT(errors_, ElementsAre(HasSubstr("SLUICE_ADMIN_TOKEN")));
   const DaemonConfig config = Read({{"DEBUG_HOST", "0.0.0.0"}, {"SLUICE_ADMIN_TOKEN", "t"}});

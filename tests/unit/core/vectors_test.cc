@@ -14,13 +14,13 @@
 #include <boost/json/value.hpp>
 #include <gtest/gtest.h>
 
+#include "core/attempt_window.h"
 #include "core/bucket.h"
 #include "core/concurrency.h"
 #include "core/fixed_window.h"
 #include "core/sliding_window.h"
 #include "core/sliding_window_counter.h"
 #include "core/sliding_window_log.h"
-#include "core/tally.h"
 #include "core/throttle.h"
 #include "unit/core/steps.h"
 
@@ -40,13 +40,13 @@ value StateOf(const Key<FixedWindow<Timeline>, Timeline>& key, std::int64_t star
   return {{"used", key.state.used}, {"ends", key.state.end_line_ns - start}};
 }
 
-// A tally counts denials, too.
-class TallyKey final : public Key<Tally<TableTimeline>> {
+// A attempt window counts denials, too.
+class TallyKey final : public Key<AttemptWindow<TableTimeline>> {
  public:
   using Key::Key;
 
   Decision Check(const Now& now, Units units) {
-    const auto outcome = Tally<TableTimeline>::Check(quota, state, now, Cost{units});
+    const auto outcome = AttemptWindow<TableTimeline>::Check(quota, state, now, Cost{units});
     state = outcome.on_allow;
     return outcome.decision;
   }
@@ -348,8 +348,8 @@ TEST(VectorsTest, Throttle) {
   Play<Throttle, Key>(Algorithm::kThrottle);
 }
 
-TEST(VectorsTest, Tally) {
-  for (const VectorCase& vectors : support::ReadVectors(Algorithm::kTally)) {
+TEST(VectorsTest, AttemptWindow) {
+  for (const VectorCase& vectors : support::ReadVectors(Algorithm::kAttemptWindow)) {
     PlayCase<TallyKey>(vectors);
   }
 }

@@ -116,7 +116,8 @@ TEST(ConfigErrorsTest, OurOwnFieldsAreCheckedToo) {
               ElementsAre("should not specify rate limit unit and period: leave one"));
   EXPECT_THAT(ErrorsOf(WithLimit("unit: day, burst: 3")), ElementsAre(StartsWith("burst belongs")));
   EXPECT_THAT(ErrorsOf(WithLimit("unit: day, algorithm: tokens")), testing::SizeIs(1));
-  EXPECT_THAT(ErrorsOf(WithLimit("period: 1500ms")), testing::SizeIs(1));  // A tally's seconds.
+  EXPECT_THAT(ErrorsOf(WithLimit("period: 1500ms")),
+              testing::SizeIs(1));  // A attempt window's seconds.
   EXPECT_THAT(ErrorsOf(WithLimit("period: 1500ms, algorithm: gcra, requests_per_unit: 1")),
               ElementsAre());
   EXPECT_THAT(ErrorsOf(WithLimit("unit: day, on_store_error: pass")), testing::SizeIs(1));

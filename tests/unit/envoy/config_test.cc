@@ -53,7 +53,7 @@ domain: passed over
   ASSERT_NE(users, nullptr);
   const Limit& limit = *users->limits.at(0);
   EXPECT_EQ(limit.path, "mongo_cps.database_users");
-  EXPECT_EQ(limit.quota.algorithm, core::Algorithm::kTally);
+  EXPECT_EQ(limit.quota.algorithm, core::Algorithm::kAttemptWindow);
   EXPECT_EQ(limit.quota.limit, 500);
   EXPECT_EQ(limit.quota.window, Duration(1s));
   EXPECT_EQ(limit.unit, Unit::kSecond);

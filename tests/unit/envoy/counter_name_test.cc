@@ -25,7 +25,7 @@ class RecordingStore final : public store::KeyStore {
       for (std::size_t i = 0; i < call->checks.size(); ++i) {
         const store::Check& check = call->checks[i];
         asked.emplace_back(check.key.parts[0].value);
-        tallies += check.quota.algorithm == core::Algorithm::kTally ? 1 : 0;
+        tallies += check.quota.algorithm == core::Algorithm::kAttemptWindow ? 1 : 0;
         call->answers[i].error = store::StoreError::kNone;
         call->answers[i].decision.allowed = true;
       }

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // A fifth of 10,000 a minute, as fast as it is granted, in the middle of it.
-Standing Busy() {
+LeaseView Busy() {
   return {.is_window = true,
           .limit = 10'000,
           .remaining = 5'000,
@@ -43,77 +43,77 @@ TEST(LeasePolicyTest, TheGreatestCostsLeaveEveryNumberPossible) {
     ASSERT_LT(entry.arrivals.PerSecond(), 1e18);
   }
   EXPECT_EQ(entry.arrivals.total(), kMaxUnits);
-  const Standing standing = entry.StandingAt(NodeTime{}, 1, 10);
-  const Units grant = GrantOf(entry.StandingAt(NodeTime{}, 1, 0.001));
+  const LeaseView view = entry.ViewAt(NodeTime{}, 1, 10);
+  const Units grant = GrantOf(entry.ViewAt(NodeTime{}, 1, 0.001));
   EXPECT_GE(grant, 0);
   EXPECT_LE(grant, kMaxUnits);
-  EXPECT_EQ(RefillPoint(standing.rate, 1e6), kMaxUnits);
+  EXPECT_EQ(RefillPoint(view.rate, 1e6), kMaxUnits);
 }
 
 TEST(LeasePolicyTest, TakesNoMoreThanIsExpected) {
-  Standing standing = Busy();
-  standing.remaining = 10'000;
-  EXPECT_NEAR(static_cast<double>(GrantOf(standing)), 990 + 31, 1);
-  standing.usable_s = 3;
-  EXPECT_NEAR(static_cast<double>(GrantOf(standing)), 99 + 10, 1);
+  LeaseView view = Busy();
+  view.remaining = 10'000;
+  EXPECT_NEAR(static_cast<double>(GrantOf(view)), 990 + 31, 1);
+  view.usable_s = 3;
+  EXPECT_NEAR(static_cast<double>(GrantOf(view)), 99 + 10, 1);
 }
 
 TEST(LeasePolicyTest, TakesThreeQuartersOfItsShareOfWhatIsLeft) {
-  Standing standing = Busy();
-  EXPECT_EQ(GrantOf(standing), 750);
-  standing.held = 700;
-  EXPECT_EQ(GrantOf(standing), 50);
-  standing.held = 800;
-  EXPECT_EQ(GrantOf(standing), 0);
+  LeaseView view = Busy();
+  EXPECT_EQ(GrantOf(view), 750);
+  view.held = 700;
+  EXPECT_EQ(GrantOf(view), 50);
+  view.held = 800;
+  EXPECT_EQ(GrantOf(view), 0);
 }
 
 TEST(LeasePolicyTest, StartsWithTwiceWhatItSaw) {
-  Standing standing = Busy();
-  standing.limit = standing.remaining = 1'000;
-  standing.share = 1;
-  standing.seen = 40;
-  EXPECT_EQ(GrantOf(standing), 80);
-  standing.seen = 1;
-  EXPECT_EQ(GrantOf(standing), 25);  // Less is not worth a call.
+  LeaseView view = Busy();
+  view.limit = view.remaining = 1'000;
+  view.share = 1;
+  view.seen = 40;
+  EXPECT_EQ(GrantOf(view), 80);
+  view.seen = 1;
+  EXPECT_EQ(GrantOf(view), 25);  // Less is not worth a call.
 }
 
 TEST(LeasePolicyTest, AsksForEachUnitWhereThereAreFew) {
-  Standing standing = Busy();
-  standing.remaining = 9;
-  EXPECT_EQ(GrantOf(standing), 0);
-  standing = Busy();
-  standing.limit = standing.remaining = 40;
-  EXPECT_TRUE(IsSmall(standing));
-  EXPECT_EQ(GrantOf(standing), 0);
+  LeaseView view = Busy();
+  view.remaining = 9;
+  EXPECT_EQ(GrantOf(view), 0);
+  view = Busy();
+  view.limit = view.remaining = 40;
+  EXPECT_TRUE(IsSmall(view));
+  EXPECT_EQ(GrantOf(view), 0);
 }
 
 TEST(LeasePolicyTest, NeverTakesMoreThanThereIs) {
-  Standing standing = Busy();
-  standing.share = 1;
-  standing.remaining = 30;
-  EXPECT_LE(GrantOf(standing), 30);
+  LeaseView view = Busy();
+  view.share = 1;
+  view.remaining = 30;
+  EXPECT_LE(GrantOf(view), 30);
 }
 
 TEST(LeasePolicyTest, TakesNothingJustBeforeTheEnd) {
-  Standing standing = Busy();
-  standing.usable_s = 0.007;
-  EXPECT_EQ(GrantOf(standing), 0);
+  LeaseView view = Busy();
+  view.usable_s = 0.007;
+  EXPECT_EQ(GrantOf(view), 0);
 }
 
 // Else whatever is lent would pass on top of the burst.
 TEST(LeasePolicyTest, OfABucketAllTogetherHoldAnEighth) {
-  Standing standing = Busy();
-  standing.is_window = false;
-  standing.remaining = 10'000;
-  EXPECT_EQ(MostHeld(standing), 250);
-  EXPECT_EQ(GrantOf(standing), 250);
-  standing.held = 240;
-  EXPECT_EQ(GrantOf(standing), 10);
-  standing.held = 0;
-  standing.remaining = 100;
-  EXPECT_EQ(GrantOf(standing), 20);  // It is nearly empty.
-  standing.limit = 150;
-  EXPECT_TRUE(IsSmall(standing));
+  LeaseView view = Busy();
+  view.is_window = false;
+  view.remaining = 10'000;
+  EXPECT_EQ(MostHeld(view), 250);
+  EXPECT_EQ(GrantOf(view), 250);
+  view.held = 240;
+  EXPECT_EQ(GrantOf(view), 10);
+  view.held = 0;
+  view.remaining = 100;
+  EXPECT_EQ(GrantOf(view), 20);  // It is nearly empty.
+  view.limit = 150;
+  EXPECT_TRUE(IsSmall(view));
 }
 
 TEST(LeasePolicyTest, BorrowsAgainBeforeWhatArrivesMeanwhileIsGone) {
@@ -123,18 +123,18 @@ TEST(LeasePolicyTest, BorrowsAgainBeforeWhatArrivesMeanwhileIsGone) {
 }
 
 TEST(LeasePolicyTest, GivesBackSoonerWhereItIsShort) {
-  Standing standing = Busy();
-  standing.remaining = 9'000;
-  EXPECT_EQ(IdleTime(standing), seconds(15));  // There is enough for all.
-  standing.remaining = 1'000;
-  EXPECT_NEAR(static_cast<double>(IdleTime(standing).count()), 8.0 / 33 * 1e9, 1e6);
+  LeaseView view = Busy();
+  view.remaining = 9'000;
+  EXPECT_EQ(IdleTime(view), seconds(15));  // There is enough for all.
+  view.remaining = 1'000;
+  EXPECT_NEAR(static_cast<double>(IdleTime(view).count()), 8.0 / 33 * 1e9, 1e6);
 }
 
 TEST(LeasePolicyTest, ADenialHoldsForAPartOfTheRestOfItsWindow) {
-  const Standing standing = Busy();
-  EXPECT_EQ(DenialTime(standing, seconds(30), 1), milliseconds(7'500));
-  EXPECT_EQ(DenialTime(standing, seconds(2), 1), seconds(2));
-  Standing small = Busy();
+  const LeaseView view = Busy();
+  EXPECT_EQ(DenialTime(view, seconds(30), 1), milliseconds(7'500));
+  EXPECT_EQ(DenialTime(view, seconds(2), 1), seconds(2));
+  LeaseView small = Busy();
   small.limit = 40;
   EXPECT_EQ(DenialTime(small, seconds(30), 1), Duration(0));
 }

@@ -131,7 +131,7 @@ TEST(TlsSessionTest, AClientWithoutProtocolsIsServedOneWithOnlyOthersIsNot) {
   EXPECT_THAT(other.failure(), HasSubstr("no application protocol"));
 }
 
-TEST(TlsSessionTest, ADoorThatNamesNoProtocolTakesWhateverIsOffered) {
+TEST(TlsSessionTest, AFrontEndThatNamesNoProtocolTakesWhateverIsOffered) {
   const Ends ends = MakeEnds({}, {"imap"});
   TlsSession server(ends.server);
   TlsSession client(ends.client, "localhost");

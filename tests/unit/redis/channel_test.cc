@@ -36,7 +36,7 @@ class ChannelTest : public ::testing::Test {
  protected:
   ChannelTest()
       : key_("k"), channel_(Settings(), clock_, metrics_, [](bool, const std::string&) {}, 1) {
-    // Lengths of arguments are looked at in whole: scripts are longer than a door's limit.
+    // Lengths of arguments are looked at in whole: scripts are longer than a front end's limit.
     parser_.SetLimits({.arguments = 1024, .command_bytes = 1024 * 1024});
   }
 

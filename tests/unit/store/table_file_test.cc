@@ -56,11 +56,16 @@ class TableFileTest : public ::testing::Test {
 };
 
 TEST_F(TableFileTest, TheNextProcessFindsEveryKeyAsItWas) {
-  constexpr std::array kAlgorithms{
-      Algorithm::kFixedWindow,   Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
-      Algorithm::kSlidingWindow, Algorithm::kTokenBucket,      Algorithm::kGcra,
-      Algorithm::kLeakyBucket,   Algorithm::kConcurrency,      Algorithm::kThrottle,
-      core::Algorithm::kTally};
+  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,
+                                   Algorithm::kSlidingWindowLog,
+                                   Algorithm::kSlidingWindowCounter,
+                                   Algorithm::kSlidingWindow,
+                                   Algorithm::kTokenBucket,
+                                   Algorithm::kGcra,
+                                   Algorithm::kLeakyBucket,
+                                   Algorithm::kConcurrency,
+                                   Algorithm::kThrottle,
+                                   core::Algorithm::kAttemptWindow};
   {
     const auto table = Open();
     EXPECT_FALSE(table->resumed());

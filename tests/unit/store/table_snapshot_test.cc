@@ -36,10 +36,10 @@ using support::OwnedKey;
 using support::QuotaOf;
 
 constexpr std::array kSnapshotted{
-    Algorithm::kFixedWindow,   Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
-    Algorithm::kSlidingWindow, Algorithm::kTokenBucket,      Algorithm::kGcra,
-    Algorithm::kLeakyBucket,   Algorithm::kConcurrency,      Algorithm::kThrottle,
-    core::Algorithm::kTally};
+    Algorithm::kFixedWindow,        Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
+    Algorithm::kSlidingWindow,      Algorithm::kTokenBucket,      Algorithm::kGcra,
+    Algorithm::kLeakyBucket,        Algorithm::kConcurrency,      Algorithm::kThrottle,
+    core::Algorithm::kAttemptWindow};
 
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

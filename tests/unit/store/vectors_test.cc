@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                                          Algorithm::kSlidingWindow, Algorithm::kTokenBucket,
                                          Algorithm::kGcra, Algorithm::kLeakyBucket,
                                          Algorithm::kConcurrency, Algorithm::kThrottle,
-                                         Algorithm::kTally),
+                                         Algorithm::kAttemptWindow),
                        ::testing::Bool()),
     [](const auto& tested) {
       return std::string(core::NameOf(std::get<0>(tested.param))) +
@@ -53,7 +53,7 @@ TEST(TableVectorsWayTest, OneCheckAloneIsPlainUnlessItHasEntries) {
   const support::OwnedKey key("u");
   for (const Algorithm algorithm :
        {Algorithm::kFixedWindow, Algorithm::kSlidingWindowCounter, Algorithm::kTokenBucket,
-        Algorithm::kThrottle, Algorithm::kTally}) {
+        Algorithm::kThrottle, Algorithm::kAttemptWindow}) {
     support::OwnedCheckCall call;
     call.Add({.key = key.view(), .quota = support::QuotaOf(algorithm, 1), .cost = {}});
     EXPECT_TRUE(IsPlain(call));

@@ -14,9 +14,9 @@ GOOD = {
     "src/core/CMakeLists.txt": "sluice_add_layer(core\n  DEPENDS base\n  SOURCES quota.cc)",
     "src/core/quota.cc": '#include "sluice/decision.h"\n\n#include "base/clock.h"\n',
     "src/frontend/CMakeLists.txt": "sluice_add_layer(frontend DEPENDS base core LINKS fmt::fmt)",
-    "src/frontend/http/door.h": '#include "core/quota.h"\n#include "frontend/http/door.h"\n',
+    "src/frontend/http/front_end.h": '#include "core/quota.h"\n#include "frontend/http/front_end.h"\n',
     "include/sluice/decision.h": '#include <cstdint>\n#include <tl/expected.hpp>\n#include "sluice/time.h"\n',
-    "apps/sluice/main.cc": '#include "frontend/http/door.h"\n#include "core/quota.h"\n',
+    "apps/sluice/main.cc": '#include "frontend/http/front_end.h"\n#include "core/quota.h"\n',
 }
 
 
@@ -39,11 +39,11 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(self.problems(), [])
 
     def test_an_upward_include_is_found(self):
-        self.finds("src/core/up.h", '#include "frontend/http/door.h"\n',
-                   "src/core/up.h", "core may not include frontend/http/door.h")
+        self.finds("src/core/up.h", '#include "frontend/http/front_end.h"\n',
+                   "src/core/up.h", "core may not include frontend/http/front_end.h")
 
     def test_an_upward_include_deep_in_a_layer_is_found(self):
-        self.finds("src/core/deep/er/up.cc", '  #  include "frontend/http/door.h"\n', "core may not")
+        self.finds("src/core/deep/er/up.cc", '  #  include "frontend/http/front_end.h"\n', "core may not")
 
     def test_a_sideways_include_from_a_front_end_is_found(self):
         files = {"src/net/CMakeLists.txt": "sluice_add_layer(net DEPENDS base)",
@@ -54,7 +54,7 @@ class CheckLayersTest(unittest.TestCase):
         self.assertIn("it depends on: base, core", found[0])
 
     def test_an_include_around_the_rule_by_dots_is_found(self):
-        self.finds("src/base/around.h", '#include "../frontend/http/door.h"\n', "starts with no layer")
+        self.finds("src/base/around.h", '#include "../frontend/http/front_end.h"\n', "starts with no layer")
 
     def test_a_layer_that_includes_apps_is_found(self):
         self.finds("src/core/app.h", '#include "apps/sluice/main.h"\n', "starts with no layer")

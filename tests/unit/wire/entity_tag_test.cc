@@ -7,7 +7,7 @@ namespace {
 
 bool Names(std::vector<std::string_view> values, std::string_view tag,
            TagComparison comparison = TagComparison::kStrong) {
-  Http1Request request;
+  HttpRequest request;
   for (const std::string_view value : values) {
     request.fields.push_back({"if-match", value});
   }

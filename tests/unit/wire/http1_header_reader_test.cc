@@ -25,17 +25,17 @@ class Oracle final : public http::basic_parser<true> {
     if (error || !is_header_done() || used != block.size()) {
       return "malformed";
     }
-    return told_ + (keep_alive() ? "keep" : "close");
+    return seen_ + (keep_alive() ? "keep" : "close");
   }
 
  private:
   using Text = boost::beast::string_view;
   using Error = boost::beast::error_code;
   void on_request_impl(http::verb, Text method, Text target, int version, Error&) override {
-    told_ = std::string(method) + "|" + std::string(target) + "|" + std::to_string(version - 10);
+    seen_ = std::string(method) + "|" + std::string(target) + "|" + std::to_string(version - 10);
   }
   void on_field_impl(http::field, Text name, Text value, Error&) override {
-    told_ += "|" + std::string(name) + "=" + std::string(value) + "|";
+    seen_ += "|" + std::string(name) + "=" + std::string(value) + "|";
   }
   void on_response_impl(int, Text, int, Error&) override {}
   void on_header_impl(Error&) override {}
@@ -45,11 +45,11 @@ class Oracle final : public http::basic_parser<true> {
   std::size_t on_chunk_body_impl(std::uint64_t, Text body, Error&) override { return body.size(); }
   void on_finish_impl(Error&) override {}
 
-  std::string told_;
+  std::string seen_;
 };
 
 std::string Ours(std::string_view block) {
-  Http1Request request;
+  HttpRequest request;
   Http1HeaderReader reader(request, 100);
   if (!reader.Read(block)) {
     return "malformed";
@@ -119,7 +119,7 @@ TEST(Http1HeaderReaderTest, ReadsABlockLikeAnotherParser) {
 }
 
 TEST(Http1HeaderReaderTest, CountsTheFieldsThatFrameTheMessage) {
-  Http1Request request;
+  HttpRequest request;
   Http1HeaderReader reader(request, 100);
   ASSERT_TRUE(
       reader.Read("POST / HTTP/1.1\r\nHOST: a\r\ncontent-Length: 1\r\nContent-Length:2 \r\n"
@@ -133,7 +133,7 @@ TEST(Http1HeaderReaderTest, CountsTheFieldsThatFrameTheMessage) {
 }
 
 TEST(Http1HeaderReaderTest, SaysThatThereAreTooManyFields) {
-  Http1Request request;
+  HttpRequest request;
   Http1HeaderReader two(request, 2);
   EXPECT_TRUE(two.Read("GET / HTTP/1.1\r\na: 1\r\nb: 2\r\n\r\n"));
   Http1HeaderReader one(request, 1);

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using Event = Http1Parser::Event;
 
 // What a parser makes of a stream, in a form that can be compared.
-std::string Told(const Http1Request& r) {
+std::string Told(const HttpRequest& r) {
   std::string text(r.method_text);
   text.append(" ").append(r.target).append(" path=").append(r.path).append(" query=");
   text.append(r.query).append(r.keep_alive ? " keep" : " close");

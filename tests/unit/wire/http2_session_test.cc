@@ -57,8 +57,8 @@ class Recorder : public Http2User {
 class Http2SessionTest : public testing::Test {
  protected:
   explicit Http2SessionTest(const Http2Limits& limits = {})
-      : limits_(limits), session_(told_, memory_, limits_, now_) {
-    told_.session = &session_;
+      : limits_(limits), session_(recorder_, memory_, limits_, now_) {
+    recorder_.session = &session_;
   }
 
   // Bytes to and fro until both are silent. False: the session broke.
@@ -91,7 +91,7 @@ class Http2SessionTest : public testing::Test {
 
   const Http2Limits limits_;
   std::shared_ptr<Http2Memory> memory_ = std::make_shared<Http2Memory>();
-  Recorder told_;
+  Recorder recorder_;
   Http2Session::Time now_{};
   Http2Session session_;
   Http2Client client_;
@@ -100,8 +100,8 @@ class Http2SessionTest : public testing::Test {
 TEST_F(Http2SessionTest, ReadsARequestAndSendsAnAnswer) {
   const auto id = client_.Ask("GET", "/v1/x?a=1", "", {{"x-one", "1"}, {"x-two", "2"}});
   ASSERT_TRUE(Turn());
-  ASSERT_EQ(told_.streams.size(), 1U);
-  const Http1Request& request = told_.streams[0]->request();
+  ASSERT_EQ(recorder_.streams.size(), 1U);
+  const HttpRequest& request = recorder_.streams[0]->request();
   EXPECT_EQ(request.method, HttpMethod::kGet);
   EXPECT_EQ(request.target, "/v1/x?a=1");
   EXPECT_EQ(request.path, "/v1/x");
@@ -109,39 +109,39 @@ TEST_F(Http2SessionTest, ReadsARequestAndSendsAnAnswer) {
   EXPECT_EQ(request.Field("host"), "host");
   EXPECT_EQ(request.Field("X-Two"), "2");
   const std::vector<HttpField> fields{{"content-type", "text/plain"}};
-  session_.Answer(*told_.streams[0], 429, fields, "no");
+  session_.Answer(*recorder_.streams[0], 429, fields, "no");
   ASSERT_TRUE(Turn());
   const auto& answer = client_.answers[id];
   EXPECT_EQ(answer.status, 429);
   EXPECT_EQ(answer.fields.at("content-type"), "text/plain");
   EXPECT_EQ(answer.body, "no");
   EXPECT_TRUE(answer.ended);
-  EXPECT_EQ(told_.said, "H.C ");
+  EXPECT_EQ(recorder_.said, "H.C ");
   EXPECT_EQ(session_.open(), 0U);
 }
 
 TEST_F(Http2SessionTest, ABodyComesInPieces) {
   const auto id = client_.Ask("POST", "/", "one", {}, /*more=*/true);
   ASSERT_TRUE(Turn());
-  EXPECT_EQ(told_.said, "H ");
+  EXPECT_EQ(recorder_.said, "H ");
   client_.EndBody(id, "two");
   ASSERT_TRUE(Turn());
-  EXPECT_EQ(told_.bodies[0], "onetwo");
-  EXPECT_EQ(told_.said, "H E ");
+  EXPECT_EQ(recorder_.bodies[0], "onetwo");
+  EXPECT_EQ(recorder_.said, "H E ");
 }
 
 TEST_F(Http2SessionTest, AnAnswerInPiecesEndsWithTrailers) {
   const auto id = client_.Ask("POST", "/grpc", "x");
   ASSERT_TRUE(Turn());
-  session_.Answer(*told_.streams[0], 200, {}, "first", /*last=*/false);
+  session_.Answer(*recorder_.streams[0], 200, {}, "first", /*last=*/false);
   ASSERT_TRUE(Turn());
   EXPECT_EQ(client_.answers[id].body, "first");
   EXPECT_FALSE(client_.answers[id].ended);
-  session_.Append(*told_.streams[0], "second");
+  session_.Append(*recorder_.streams[0], "second");
   ASSERT_TRUE(Turn());
   EXPECT_EQ(client_.answers[id].body, "firstsecond");
   const std::vector<HttpField> trailers{{"grpc-status", "8"}, {"grpc-message", "spent"}};
-  session_.Finish(*told_.streams[0], trailers);
+  session_.Finish(*recorder_.streams[0], trailers);
   ASSERT_TRUE(Turn());
   EXPECT_TRUE(client_.answers[id].ended);
   EXPECT_EQ(client_.answers[id].trailers.at("grpc-status"), "8");
@@ -153,7 +153,7 @@ TEST_F(Http2SessionTest, ALargeAnswerWaitsForTheClientsWindow) {
   const auto id = client_.Ask("GET", "/");
   ASSERT_TRUE(Turn());
   const std::string body(300'000, 'b');
-  session_.Answer(*told_.streams[0], 200, {}, body);
+  session_.Answer(*recorder_.streams[0], 200, {}, body);
   ASSERT_TRUE(Turn());  // The client opens its window as it reads.
   EXPECT_EQ(client_.answers[id].body, body);
   EXPECT_TRUE(client_.answers[id].ended);
@@ -162,7 +162,7 @@ TEST_F(Http2SessionTest, ALargeAnswerWaitsForTheClientsWindow) {
 TEST_F(Http2SessionTest, SendStopsAtItsBound) {
   client_.Ask("GET", "/");
   ASSERT_TRUE(Turn());
-  session_.Answer(*told_.streams[0], 200, {}, std::string(60'000, 'b'));
+  session_.Answer(*recorder_.streams[0], 200, {}, std::string(60'000, 'b'));
   std::string out;
   session_.Send(out, 20'000);
   EXPECT_GE(out.size(), 20'000U);
@@ -173,13 +173,13 @@ TEST_F(Http2SessionTest, SendStopsAtItsBound) {
 TEST_F(Http2SessionTest, AnAnswerBeforeTheRequestsEndStopsTheRequest) {
   const auto id = client_.Ask("POST", "/", "some", {}, /*more=*/true);
   ASSERT_TRUE(Turn());
-  session_.Answer(*told_.streams[0], 413, {}, "too much");
+  session_.Answer(*recorder_.streams[0], 413, {}, "too much");
   ASSERT_TRUE(Turn());
   EXPECT_EQ(client_.answers[id].status, 413);
   EXPECT_EQ(client_.answers[id].body, "too much");
   EXPECT_TRUE(client_.answers[id].closed);
   EXPECT_EQ(client_.answers[id].code, Http2Session::kNoError);
-  EXPECT_EQ(told_.closed, 1);
+  EXPECT_EQ(recorder_.closed, 1);
 }
 
 TEST_F(Http2SessionTest, ARequestTakenBackIsClosedAndAnAnswerToItGoesNowhere) {
@@ -187,21 +187,21 @@ TEST_F(Http2SessionTest, ARequestTakenBackIsClosedAndAnAnswerToItGoesNowhere) {
   ASSERT_TRUE(Turn());
   client_.Reset(id, Http2Session::kCancel);
   ASSERT_TRUE(Turn());
-  EXPECT_EQ(told_.closed, 1);
+  EXPECT_EQ(recorder_.closed, 1);
   EXPECT_EQ(session_.open(), 0U);
 }
 
 TEST_F(Http2SessionTest, UnconsumedBodiesCloseTheWindowAndAStreamsEndOpensIt) {
-  told_.consume = false;
+  recorder_.consume = false;
   const std::string large(1'000'000, 'x');
   const auto first = client_.Ask("POST", "/", large);
   ASSERT_TRUE(Turn());
-  EXPECT_LE(told_.bodies[0].size(), limits_.stream_window);
-  std::size_t held = told_.bodies[0].size();
+  EXPECT_LE(recorder_.bodies[0].size(), limits_.stream_window);
+  std::size_t held = recorder_.bodies[0].size();
   for (int i = 0; i < 20; ++i) {
     client_.Ask("POST", "/", large);
     ASSERT_TRUE(Turn());
-    held += told_.bodies.back().size();
+    held += recorder_.bodies.back().size();
   }
   EXPECT_LE(held, limits_.connection_window);
   for (const auto id : {first, first + 2, first + 4}) {
@@ -209,7 +209,7 @@ TEST_F(Http2SessionTest, UnconsumedBodiesCloseTheWindowAndAStreamsEndOpensIt) {
   }
   ASSERT_TRUE(Turn());
   std::size_t after = 0;
-  for (const std::string& body : told_.bodies) {
+  for (const std::string& body : recorder_.bodies) {
     after += body.size();
   }
   EXPECT_GT(after, held);
@@ -218,15 +218,15 @@ TEST_F(Http2SessionTest, UnconsumedBodiesCloseTheWindowAndAStreamsEndOpensIt) {
 TEST_F(Http2SessionTest, AHeaderAboveTheLimitIsAFaultAndAHopelessOneAReset) {
   client_.Ask("GET", "/", "", {{"x-large", std::string(20'000, 'x')}});
   ASSERT_TRUE(Turn());
-  ASSERT_EQ(told_.streams.size(), 1U);
-  EXPECT_EQ(told_.streams[0]->fault(), Http2Fault::kHeaderTooLarge);
+  ASSERT_EQ(recorder_.streams.size(), 1U);
+  EXPECT_EQ(recorder_.streams[0]->fault(), Http2Fault::kHeaderTooLarge);
   Http2Client::Fields many;
   for (int i = 0; i < 150; ++i) {
     many.emplace_back("x-" + std::to_string(i), "1");
   }
   client_.Ask("GET", "/", "", many);
   ASSERT_TRUE(Turn());
-  EXPECT_EQ(told_.streams[1]->fault(), Http2Fault::kHeaderTooLarge);
+  EXPECT_EQ(recorder_.streams[1]->fault(), Http2Fault::kHeaderTooLarge);
 }
 
 // One large entry of the table, named again and again by a byte each: a bomb (HPACK bomb).
@@ -238,7 +238,7 @@ TEST_F(Http2SessionTest, AHeaderThatUnfoldsWithoutEndResetsItsStream) {
   block += std::string(3'024, 'y');
   block += std::string(8'000, '\xbe');  // That entry, 8,000 times.
   EXPECT_TRUE(Receive(Http2Frame(kHeaders, kEndHeaders | 1, 1, block)));
-  EXPECT_TRUE(told_.streams.empty());
+  EXPECT_TRUE(recorder_.streams.empty());
   EXPECT_TRUE(client_.answers[1].closed || session_.open() == 0);
 }
 
@@ -251,7 +251,7 @@ TEST_F(Http2SessionTest, MoreStreamsThanAllowedAreRefused) {
     frames += Http2Frame(kHeaders, kEndHeaders, id, block);
   }
   (void)Receive(frames);
-  EXPECT_LE(told_.streams.size(), limits_.streams);
+  EXPECT_LE(recorder_.streams.size(), limits_.streams);
   EXPECT_LE(session_.open(), limits_.streams);
 }
 
@@ -266,7 +266,7 @@ TEST_F(Http2SessionTest, RapidResetsEndTheConnection) {
   }
   (void)Receive(frames);
   EXPECT_EQ(client_.goaways, 1);
-  EXPECT_LE(told_.streams.size(), limits_.resets + 1U);
+  EXPECT_LE(recorder_.streams.size(), limits_.resets + 1U);
   EXPECT_TRUE(session_.finished());
 }
 
@@ -304,7 +304,7 @@ TEST_F(Http2SessionTest, AnsweringBeforeTheRequestsEndIsNoResetOfTheClients) {
   for (int i = 0; i < 1000; ++i) {
     client_.Ask("POST", "/", "x", {}, /*more=*/true);
     ASSERT_TRUE(Turn()) << i;
-    session_.Answer(*told_.streams.back(), 413, {}, "");
+    session_.Answer(*recorder_.streams.back(), 413, {}, "");
     ASSERT_TRUE(Turn()) << i;
   }
   EXPECT_FALSE(session_.finished());
@@ -320,7 +320,7 @@ TEST_F(Http2SessionTest, AFloodOfContinuationsEndsTheConnection) {
   (void)Receive(frames);
   EXPECT_EQ(client_.goaway_code, kEnhanceYourCalm);
   EXPECT_TRUE(session_.finished());
-  EXPECT_TRUE(told_.streams.empty());
+  EXPECT_TRUE(recorder_.streams.empty());
 }
 
 TEST_F(Http2SessionTest, AHeaderMayComeInPiecesHoweverSmall) {
@@ -333,7 +333,7 @@ TEST_F(Http2SessionTest, AHeaderMayComeInPiecesHoweverSmall) {
   for (const char byte : frames) {
     ASSERT_TRUE(Receive(std::string(1, byte)));
   }
-  EXPECT_EQ(told_.streams.size(), 1U);
+  EXPECT_EQ(recorder_.streams.size(), 1U);
 }
 
 TEST_F(Http2SessionTest, FramesThatAskForNothingAreRationed) {
@@ -408,7 +408,7 @@ TEST_F(Http2SessionTest, AShutdownTellsAndThenEnds) {
   ASSERT_TRUE(Turn());
   EXPECT_EQ(client_.goaways, 1);
   session_.Shutdown(/*final=*/true);
-  session_.Answer(*told_.streams[0], 200, {}, "");
+  session_.Answer(*recorder_.streams[0], 200, {}, "");
   ASSERT_TRUE(Turn());
   EXPECT_EQ(client_.goaways, 2);
   EXPECT_EQ(client_.goaway_code, Http2Session::kNoError);
@@ -423,13 +423,13 @@ TEST_F(Http2SessionTest, AClientThatSaidThatItGoesBeginsNothingMore) {
                               Http2Frame(7, 0, 0, std::string(8, '\0')) +
                               Http2Frame(kHeaders, kEndHeaders | 1, 3, block);
   ASSERT_TRUE(Receive(leaving));
-  ASSERT_EQ(told_.streams.size(), 1U);
-  session_.Answer(*told_.streams[0], 200, {}, "");
+  ASSERT_EQ(recorder_.streams.size(), 1U);
+  session_.Answer(*recorder_.streams[0], 200, {}, "");
   ASSERT_TRUE(Receive(""));
-  EXPECT_EQ(told_.said, "H.C ");
+  EXPECT_EQ(recorder_.said, "H.C ");
   EXPECT_TRUE(session_.finished());
   ASSERT_TRUE(Receive(Http2Frame(kHeaders, kEndHeaders | 1, 5, block)));
-  EXPECT_EQ(told_.streams.size(), 1U);
+  EXPECT_EQ(recorder_.streams.size(), 1U);
 }
 
 TEST_F(Http2SessionTest, StreamsAreUsedAgain) {
@@ -437,11 +437,11 @@ TEST_F(Http2SessionTest, StreamsAreUsedAgain) {
     now_ += std::chrono::milliseconds(1);
     const auto id = client_.Ask("GET", "/" + std::to_string(i));
     ASSERT_TRUE(Turn());
-    ASSERT_EQ(told_.streams.back()->request().path, "/" + std::to_string(i));
-    session_.Answer(*told_.streams.back(), 200, {}, std::to_string(i));
+    ASSERT_EQ(recorder_.streams.back()->request().path, "/" + std::to_string(i));
+    session_.Answer(*recorder_.streams.back(), 200, {}, std::to_string(i));
     ASSERT_TRUE(Turn());
     ASSERT_EQ(client_.answers[id].body, std::to_string(i));
-    ASSERT_EQ(told_.streams.back(), told_.streams.front());
+    ASSERT_EQ(recorder_.streams.back(), recorder_.streams.front());
   }
 }
 

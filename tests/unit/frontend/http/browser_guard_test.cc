@@ -5,8 +5,8 @@
 namespace sluice::frontend::http {
 namespace {
 
-wire::Http1Request With(const std::vector<wire::HttpField>& fields) {
-  wire::Http1Request request;
+wire::HttpRequest With(const std::vector<wire::HttpField>& fields) {
+  wire::HttpRequest request;
   for (const wire::HttpField& field : fields) {
     request.fields.push_back(field);
   }

@@ -11,7 +11,7 @@ namespace {
 // The client's address as text, for a request from `peer` with these lines of the field.
 std::string Find(const std::string& peer, const std::vector<std::string>& lines,
                  const ForwardingSettings& settings = {}) {
-  wire::Http1Request request;
+  wire::HttpRequest request;
   request.fields.push_back({"Host", "h"});
   for (const std::string& line : lines) {
     request.fields.push_back({settings.header, line});

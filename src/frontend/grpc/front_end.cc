@@ -1,0 +1,54 @@
+#include "frontend/grpc/front_end.h"
+
+#include <utility>
+
+namespace sluice::frontend::grpc {
+
+FrontEnd::FrontEnd(net::EventLoop& loop, service::LimiterService& service,
+                   envoy::RateLimitService* rate_limits, const Health& health,
+                   FrontEndSettings settings)
+    : loop_(loop),
+      service_(service),
+      rate_limits_(rate_limits),
+      pin_(rate_limits == nullptr ? nullptr
+                                  : std::make_unique<envoy::ConfigurationPin>(*rate_limits)),
+      health_(health),
+      settings_(std::move(settings)),
+      random_(std::random_device{}()) {}
+
+FrontEnd::~FrontEnd() {
+  CloseAll();
+}
+
+void FrontEnd::Accept(std::unique_ptr<net::Transport> transport) {
+  if (connections_.draining()) {
+    transport->Close();
+    return;
+  }
+  connections_.Add(std::make_shared<Connection>(*this, std::move(transport)));
+}
+
+void FrontEnd::Drain() {
+  connections_.Drain();
+}
+
+void FrontEnd::CloseAll() {
+  connections_.CloseAll();
+}
+
+void FrontEnd::OnHealthChanged() {
+  connections_.ForEach([](Conversation& conversation) {
+    auto& connection = static_cast<Connection&>(conversation);  // As all in this set.
+    if (connection.has_watches()) {
+      connection.OnHealthChanged();
+    }
+  });
+}
+
+Duration FrontEnd::NextAge() {
+  const std::int64_t tenth = settings_.max_age.count() / 10;
+  std::uniform_int_distribution<std::int64_t> spread(-tenth, tenth);
+  return settings_.max_age + Duration(spread(random_));
+}
+
+}  // namespace sluice::frontend::grpc

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <random>
+
+#include "envoy/rate_limit_service.h"
+#include "frontend/access_token.h"
+#include "frontend/connection_set.h"
+#include "frontend/grpc/connection.h"
+#include "frontend/grpc/exchange.h"
+#include "frontend/grpc/front_end_settings.h"
+#include "frontend/grpc/health.h"
+#include "frontend/grpc/redemption_exchange.h"
+#include "frontend/pool.h"
+#include "net/transport.h"
+#include "service/limiter_service.h"
+#include "wire/http2_memory.h"
+
+namespace sluice::net {
+class EventLoop;
+}  // namespace sluice::net
+
+namespace sluice::frontend::grpc {
+
+// One gRPC listener's side of one loop: its connections and what they share. Lives on its loop's
+// thread; made before the loop runs and destroyed after it stopped and every store has answered.
+class FrontEnd {
+ public:
+  // `rate_limits`: Envoy's service; nullptr where there is none, then its method is unimplemented.
+  FrontEnd(net::EventLoop& loop, service::LimiterService& service,
+           envoy::RateLimitService* rate_limits, const Health& health, FrontEndSettings settings);
+  ~FrontEnd();
+  FrontEnd(const FrontEnd&) = delete;
+  FrontEnd& operator=(const FrontEnd&) = delete;
+
+  // Serves a connection until its end.
+  void Accept(std::unique_ptr<net::Transport> transport);
+
+  // Every connection answers what it was asked, or is asked within the grace, and then closes.
+  void Drain();
+  // Closes all at once.
+  void CloseAll();
+  // Tells whoever watches.
+  void OnHealthChanged();
+
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+  // Exchanges that a connection or a store holds.
+  [[nodiscard]] std::size_t exchanges_in_use() const {
+    return rate_limit_calls_.in_use() + checks_.in_use() + redemptions_.in_use();
+  }
+
+ private:
+  friend class Connection;
+
+  // max_age, a tenth more or less.
+  [[nodiscard]] Duration NextAge();
+
+  net::EventLoop& loop_;
+  service::LimiterService& service_;
+  envoy::RateLimitService* const rate_limits_;
+  std::unique_ptr<envoy::ConfigurationPin> pin_;
+  const Health& health_;
+  const FrontEndSettings settings_;
+  TokenCheck token_{settings_.token};
+  Pool<RateLimitExchange> rate_limit_calls_;
+  Pool<CheckExchange> checks_;
+  Pool<RedemptionExchange> redemptions_;
+  // Also of its connections, which a read or a write may keep for longer than the front end.
+  std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
+  std::minstd_rand random_;  // To spread, not to keep secrets.
+  ConnectionSet connections_;
+};
+
+}  // namespace sluice::frontend::grpc

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sluice/time.h"
+
+#include "frontend/access_token.h"
+#include "frontend/answer_counts.h"
+#include "frontend/answer_log.h"
+
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
+namespace sluice::frontend::grpc {
+
+// The bounds of one listener. Each stands between a client that means ill, or is only slow, and
+// the memory and file descriptors of all others.
+struct FrontEndSettings {
+  LoopAnswers* answers =
+      nullptr;               // Where answers are counted, if anywhere. Outlives the front end.
+  AnswerLog* log = nullptr;  // Logs refusals of requests. Outlives the front end.
+  const AccessToken* token =
+      nullptr;  // That `authorization: Bearer` must bring. None: all may ask.
+  // By which holds, receipts and reservations are sealed. None: none are given out or taken.
+  const signing::Keyring* keys = nullptr;
+  std::string health_service{};            // The name under which health is asked for, beside "".
+  std::uint32_t streams = 1000;            // Calls of one connection under way.
+  std::size_t header_bytes = 16 * 1024;    // Of one call.
+  std::size_t message_bytes = 64 * 1024;   // Of one request, as it is after decompression.
+  std::size_t output_bytes = 1024 * 1024;  // Answers of one connection not written yet.
+  std::size_t watches = 16;                // Health/Watch of one connection.
+  Duration header_timeout = std::chrono::seconds(10);
+  Duration body_timeout = std::chrono::seconds(20);  // From a call's header to its end.
+  Duration idle_timeout = std::chrono::hours(2);  // Without a call: proxies keep connections long.
+  Duration write_timeout = std::chrono::seconds(20);
+  Duration linger = std::chrono::seconds(1);
+  Duration drain_grace = std::chrono::milliseconds(500);
+  // A connection that is older, a tenth more or less, is told to go, and ended once its calls are
+  // answered or the grace is over: so that clients spread anew. zero(): never.
+  Duration max_age = Duration::zero();
+  Duration max_age_grace = std::chrono::hours(1);
+};
+
+}  // namespace sluice::frontend::grpc

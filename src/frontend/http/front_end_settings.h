@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sluice/time.h"
+
+#include "frontend/access_token.h"
+#include "frontend/answer_counts.h"
+#include "frontend/answer_log.h"
+#include "frontend/http/browser_guard.h"
+#include "frontend/http/limit_headers.h"
+#include "frontend/http/proxy_settings.h"
+#include "wire/http1_parser.h"
+
+namespace sluice::signing {
+class Keyring;
+}  // namespace sluice::signing
+
+namespace sluice::frontend::http {
+
+struct AdminContext;
+struct EnvoyContext;
+class AnswerMemory;
+
+// What a listener is for. All tell their health.
+enum class Role : std::uint8_t {
+  kCheck,    // Applications and proxies: check and status.
+  kAdmin,    // Operators: metrics, rules, modes.
+  kMetrics,  // Who scrapes metrics, and may do nothing else.
+};
+
+// The bounds of one listener. Each stands between a client that means ill, or is only slow,
+// and the memory and file descriptors of all others.
+struct FrontEndSettings {
+  Role role = Role::kCheck;
+  const AccessToken* token =
+      nullptr;  // That all but health asks for; none. Outlives the front end.
+  const EnvoyContext* envoy =
+      nullptr;  // Of Envoy's paths: see envoy_context.h. None: there are none.
+  const AdminContext* context =
+      nullptr;             // Of an admin listener: see admin_context.h. None: only metrics.
+  HostNames host_names{};  // Of an admin listener: what a Host field may call it.
+  std::string metrics_path = "/metrics";  // Of kMetrics.
+  ProxySettings proxy{};
+  LimitDialects limit_headers{};
+  LoopAnswers* answers =
+      nullptr;               // Where answers are counted, if anywhere. Outlives the front end.
+  AnswerLog* log = nullptr;  // Logs refusals of requests. Outlives the front end.
+  // By which holds, receipts and reservations are sealed. None: none are given out or taken.
+  const signing::Keyring* keys = nullptr;
+  AnswerMemory* memory = nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.
+  wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
+  std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
+  std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.
+  Duration header_timeout = std::chrono::seconds(10);  // From a header's first byte to its last.
+  Duration body_timeout = std::chrono::seconds(20);    // From there to the body's last byte.
+  Duration idle_timeout = std::chrono::seconds(75);    // Between requests.
+  Duration write_timeout = std::chrono::seconds(20);   // For a client to take an answer.
+  Duration linger = std::chrono::seconds(1);           // After the last answer, for its end.
+  // A client that does not know yet that we stop may be about to send its next request, and
+  // a connection closed under it would lose that: what comes within this time is answered.
+  Duration drain_grace = std::chrono::milliseconds(500);
+  Duration longest_wait = std::chrono::seconds(60);  // Above it "wait": true is not held.
+};
+
+}  // namespace sluice::frontend::http

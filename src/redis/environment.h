@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "net/dial.h"
+#include "redis/channel.h"
+
+namespace sluice::redis {
+
+// A way to one server: its channel, and whoever carries the channel's bytes.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  virtual Channel& channel() = 0;
+  // After verbs were called: what they wrote leaves soon.
+  virtual void Kick() = 0;
+};
+
+// What a route over several servers needs of the world around it, so that tests and simulations can
+// be that world. One thread.
+class Environment {
+ public:
+  class Sleeper {
+   public:
+    virtual ~Sleeper() = default;
+    virtual void OnWake(Channel::Time now) = 0;
+  };
+
+  virtual ~Environment() = default;
+  // Dials soon. `on_lost` is called whenever a connection ended or there was none to be had.
+  virtual std::unique_ptr<Peer> To(const net::DialTarget& target,
+                                   std::function<void()> on_lost) = 0;
+  [[nodiscard]] virtual Channel::Time Now() const = 0;
+  // Wakes at `when`, not before, and not at what was asked for last. The sleeper lives on.
+  virtual void WakeAt(Channel::Time when, Sleeper& sleeper) = 0;
+  // What no other node draws, nor this one again.
+  virtual std::uint64_t DrawId() = 0;
+  // Whether the calling thread is the one of it all.
+  [[nodiscard]] virtual bool RunsHere() const = 0;
+};
+
+}  // namespace sluice::redis

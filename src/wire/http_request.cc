@@ -1,0 +1,98 @@
+#include "wire/http_request.h"
+
+#include <algorithm>
+#include <array>
+
+#include "wire/ascii.h"
+
+namespace sluice::wire {
+namespace {
+
+// What a URI may hold, but for its fragment.
+constexpr std::array<bool, 256> TargetBytes() {
+  std::array<bool, 256> bytes{};
+  std::fill(bytes.begin() + 0x21, bytes.begin() + 0x7f, true);
+  bytes['#'] = false;
+  return bytes;
+}
+constexpr std::array<bool, 256> kTargetBytes = TargetBytes();
+
+const HttpField* Find(const HttpFields& fields, std::string_view name) {
+  for (const HttpField& field : fields) {
+    if (EqualsIgnoreCase(field.name, name)) {
+      return &field;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+HttpMethod MethodOf(std::string_view text) {
+  if (text == "POST") {
+    return HttpMethod::kPost;
+  }
+  if (text == "GET") {
+    return HttpMethod::kGet;
+  }
+  if (text == "HEAD") {
+    return HttpMethod::kHead;
+  }
+  if (text == "PUT") {
+    return HttpMethod::kPut;
+  }
+  if (text == "PATCH") {
+    return HttpMethod::kPatch;
+  }
+  if (text == "DELETE") {
+    return HttpMethod::kDelete;
+  }
+  return text == "OPTIONS" ? HttpMethod::kOptions : HttpMethod::kOther;
+}
+
+bool SplitTarget(HttpRequest& request) {
+  std::string_view rest = request.target;
+  if (!std::ranges::all_of(rest,
+                           [](char c) { return kTargetBytes[static_cast<unsigned char>(c)]; })) {
+    return false;
+  }
+  request.path = {};
+  request.query = {};
+  if (!rest.starts_with('/')) {
+    // The absolute form, which a server must take as well (RFC 9112, 3.2.2), or one that
+    // names no path: "*", "host:port".
+    const std::size_t scheme = EqualsIgnoreCase(rest.substr(0, 7), "http://")    ? 7
+                               : EqualsIgnoreCase(rest.substr(0, 8), "https://") ? 8
+                                                                                 : 0;
+    if (scheme == 0) {
+      return true;
+    }
+    rest.remove_prefix(std::min(rest.find_first_of("/?", scheme), rest.size()));
+  }
+  const std::size_t mark = rest.find('?');
+  request.path = rest.substr(0, mark);
+  if (mark != std::string_view::npos) {
+    request.query = rest.substr(mark + 1);
+  }
+  if (request.path.empty()) {
+    request.path = "/";
+  }
+  return true;
+}
+
+std::string_view HttpRequest::Field(std::string_view name) const {
+  const HttpField* field = Find(fields, name);
+  return field != nullptr ? field->value : std::string_view();
+}
+
+bool HttpRequest::HasField(std::string_view name) const {
+  return Find(fields, name) != nullptr;
+}
+
+bool HttpRequest::HasSeveral(std::string_view name) const {
+  return std::ranges::count_if(fields, [name](const HttpField& field) {
+           return EqualsIgnoreCase(field.name, name);
+         }) > 1;
+}
+
+}  // namespace sluice::wire
