@@ -1,14 +1,28 @@
 #include "envoy/over_limit_cache.h"
 
 #include <algorithm>
-#include <random>
+#include <array>
+#include <bit>
 
 #include <xxhash.h>
 
+#include "base/random.h"
+
 namespace sluice::envoy {
 
+namespace {
+
+// Nobody can choose counters that share a set.
+std::uint64_t DrawSeed() {
+  std::array<std::uint8_t, sizeof(std::uint64_t)> bytes{};
+  base::FillWithSecretBytes(bytes);
+  return std::bit_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
 OverLimitCache::OverLimitCache(std::size_t bytes)
-    : seed_((std::uint64_t{std::random_device()()} << 32U) | std::random_device()()),
+    : seed_(DrawSeed()),
       set_count_(bytes == 0 ? 0 : std::max<std::size_t>(bytes / sizeof(Set), 1)),
       sets_(set_count_ == 0 ? nullptr : std::make_unique<Set[]>(set_count_)) {}  // NOLINT
 

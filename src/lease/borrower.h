@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "lease/lease_book.h"
 #include "lease/lease_metrics.h"
 #include "lease/split_call.h"
@@ -129,7 +130,7 @@ class Borrower {
   bool is_counted_ = false;  // Among the ground's books.
   double round_trip_s_ = 0.001;
   Duration store_ahead_{};  // The shared store's wall clock less the node's time, as last seen.
-  std::uint64_t drawn_;
+  base::Random random_;
   std::size_t open_ = 0;  // Calls of ours under way.
   std::size_t backs_open_ = 0;
   // Calls that are not under way.

@@ -45,7 +45,7 @@ WallInstant Later(WallInstant at, Duration wait) {
 }  // namespace
 
 Borrower::Borrower(Ground& ground, std::uint64_t seed)
-    : ground_(ground), book_(ground.most_keys), drawn_(seed | 1U) {}
+    : ground_(ground), book_(ground.most_keys), random_(seed) {}
 
 Borrower::~Borrower() {
   SLUICE_ASSERT(open_ == 0);
@@ -81,10 +81,7 @@ LeaseView Borrower::LeaseViewOf(const LeaseEntry& entry, NodeTime now) const {
 }
 
 double Borrower::Jitter() {
-  drawn_ ^= drawn_ << 13U;  // Marsaglia's xorshift.
-  drawn_ ^= drawn_ >> 7U;
-  drawn_ ^= drawn_ << 17U;
-  return 0.75 + 0.5 * static_cast<double>(drawn_ >> 11U) * 0x1p-53;
+  return 0.75 + 0.5 * random_.Fraction();
 }
 
 void Borrower::LearnTime(WallInstant at, NodeTime sent, NodeTime now) {

@@ -1,24 +1,14 @@
 #include "lease/lease_store.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
+#include "base/random.h"
 #include "net/event_loop.h"
 
 namespace sluice::lease {
 
 namespace {
-
-// Of this process only: nobody can choose keys that share a chain.
-store::HashSecret DrawLeaseSecret() {
-  store::HashSecret secret{};
-  std::random_device device;
-  for (std::uint8_t& byte : secret) {
-    byte = static_cast<std::uint8_t>(device());
-  }
-  return secret;
-}
 
 bool IsExact(const store::CheckCall* call) {
   return std::ranges::all_of(
@@ -35,14 +25,14 @@ LeaseStore::LeaseStore(store::KeyStore& shared, store::KeyStore& local,
               .clock = clock,
               .nodes = nodes,
               .most_keys = settings.keys,
-              .secret = DrawLeaseSecret()} {}
+              .secret = store::DrawHashSecret()} {}
 
 LeaseStore::~LeaseStore() = default;
 
 LeaseStore::Attachment::Attachment(LeaseStore& store, net::EventLoop* loop)
     : store_(store),
       loop_(loop),
-      borrower_(std::make_shared<Borrower>(store.ground_, std::random_device{}())) {
+      borrower_(std::make_shared<Borrower>(store.ground_, base::UniqueNumber())) {
   if (loop_ != nullptr) {
     tick_.emplace([this] { Tick(); });
   }

@@ -42,7 +42,7 @@ Channel::Channel(const ChannelSettings& settings, const base::Clock& clock, Redi
       clock_(clock),
       metrics_(metrics),
       on_event_(std::move(on_event)),
-      random_(static_cast<std::minstd_rand::result_type>(seed)) {}
+      random_(seed) {}
 
 Channel::~Channel() {
   redirector_ = nullptr;
@@ -217,7 +217,7 @@ void Channel::WriteExpiry(const Command& counter) {
   }
   std::int64_t extra = 0;
   if (settings_.expiry_jitter_s > 0) {
-    extra = std::uniform_int_distribution<std::int64_t>(0, settings_.expiry_jitter_s - 1)(random_);
+    extra = random_.Between(0, settings_.expiry_jitter_s - 1);
   }
   AppendExpiry(call, extra, output_);
   in_flight_.push_back(Command{.kind = Kind::kExpiry});
@@ -476,8 +476,7 @@ void Channel::AnswerAll(std::vector<Command>& commands, StoreError error, RedisC
 }
 
 Duration Channel::Jittered(Duration pause) {
-  return Duration(
-      std::uniform_int_distribution<Duration::rep>(pause.count() / 2, pause.count())(random_));
+  return Duration(random_.Between(pause.count() / 2, pause.count()));
 }
 
 }  // namespace sluice::redis

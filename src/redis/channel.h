@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <random>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "sluice/time.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "redis/ban_page.h"
 #include "redis/command_args.h"
 #include "redis/counter_call.h"
@@ -234,7 +234,7 @@ class Channel {
   const base::Clock& clock_;
   RedisMetrics& metrics_;
   const OnEvent on_event_;
-  std::minstd_rand random_;
+  base::Random random_;
 
   State state_ = State::kDown;
   wire::RespReplyParser parser_;

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/random.h"
 #include "redis/key_text.h"
-#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -107,7 +107,7 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
     const Check& check = call.checks[i];
     const bool holds = check.quota.algorithm == Algorithm::kConcurrency && !check.quota.unlimited;
-    call.answers[i].hold = holds ? store::NextNonce() | 1U : 0;
+    call.answers[i].hold = holds ? base::UniqueNumber() | 1U : 0;
     if (IsAsked(check)) {
       ++asked;
       keys += 1 + FormersOf(check);

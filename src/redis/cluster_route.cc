@@ -31,7 +31,7 @@ ClusterRoute::ClusterRoute(std::unique_ptr<Environment> environment,
       seeds_(std::move(seeds)),
       deadline_(deadline),
       metrics_(metrics),
-      random_(static_cast<std::minstd_rand::result_type>(seed)),
+      random_(seed),
       owners_(kClusterSlots, nullptr) {
   AddSeeds();
 }
@@ -295,8 +295,7 @@ void ClusterRoute::RefreshInTime() {
 }
 
 void ClusterRoute::RefreshAfter(Duration wait) {
-  std::uniform_int_distribution<Duration::rep> jitter(wait.count() / 2, wait.count());
-  const Time at = environment_->Now() + Duration(jitter(random_));
+  const Time at = environment_->Now() + Duration(random_.Between(wait.count() / 2, wait.count()));
   if (at < refresh_at_) {
     refresh_at_ = at;
     ArmWake();

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <deque>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "net/dial.h"
 #include "redis/ban_listing.h"
 #include "redis/environment.h"
@@ -105,7 +105,7 @@ class ClusterRoute final : public Route,
   const std::vector<net::DialTarget> seeds_;
   const Duration deadline_;
   RedisMetrics& metrics_;
-  std::minstd_rand random_;
+  base::Random random_;
   std::string member_;
   std::atomic<int>* members_ = nullptr;
   std::vector<std::unique_ptr<Node>> nodes_;  // Never empty.

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/random.h"
 #include "net/event_loop.h"
-#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -87,7 +87,7 @@ Link::Link(net::EventLoop& loop, const RedisSettings& settings,
       settings_(settings),
       target_(std::move(target)),
       on_lost_(std::move(on_lost)),
-      channel_(settings.channel, clock, metrics, on_event, store::NextNonce()),
+      channel_(settings.channel, clock, metrics, on_event, base::UniqueNumber()),
       wake_([this] {
         wake_at_ = Channel::Time::max();
         channel_.OnWake(Now());

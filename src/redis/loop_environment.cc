@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/random.h"
 #include "net/event_loop.h"
-#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -33,7 +33,7 @@ void LoopEnvironment::WakeAt(Channel::Time when, Sleeper& sleeper) {
 }
 
 std::uint64_t LoopEnvironment::DrawId() {
-  return store::NextNonce();
+  return base::UniqueNumber();
 }
 
 bool LoopEnvironment::RunsHere() const {

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "base/random.h"
 #include "redis/check_command.h"
 #include "redis/cluster_route.h"
 #include "redis/command_writer.h"
 #include "redis/loop_environment.h"
 #include "redis/reply_reader.h"
 #include "redis/server_route.h"
-#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -51,7 +51,7 @@ RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
   }
   counting_ = std::make_unique<CountingCalls>(*route_, seconds_ ? *seconds_ : *route_);
   if (store_.settings_.count_nodes && !store_.joined_.exchange(true)) {
-    route_->Join(fmt::format("{:016x}", store::NextNonce()), store_.nodes_);
+    route_->Join(fmt::format("{:016x}", base::UniqueNumber()), store_.nodes_);
   }
   if (store_.settings_.on_secret && !store_.asks_for_secret_.exchange(true)) {
     secret_ = std::make_unique<SharedSecret>(loop, *route_, store_.settings_.on_secret,
@@ -72,7 +72,7 @@ std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop, const RedisSe
   if (!settings.cluster.empty()) {
     return std::make_unique<ClusterRoute>(
         std::make_unique<LoopEnvironment>(loop, settings, clock_, metrics_, on_event_),
-        settings.cluster, settings.channel.deadline, metrics_, store::NextNonce());
+        settings.cluster, settings.channel.deadline, metrics_, base::UniqueNumber());
   }
   return std::make_unique<ServerRoute>(loop, settings, clock_, metrics_, on_event_);
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "core/wide.h"
 #include "redis/check_command.h"
 #include "redis/key_text.h"
-#include "store/table_core.h"
 
 namespace sluice::redis {
 
@@ -98,7 +98,7 @@ bool ReadDecision(Reply numbers, const store::Check& check, WallInstant now, Che
     answer.hold = 0;
   } else if (check.want_receipt) {
     answer.receipt = {.charged_at_ns = now.time_since_epoch().count(),
-                      .nonce = store::NextNonce(),
+                      .nonce = base::UniqueNumber(),
                       .store_id = store::kSharedStoreId};
   } else if (answer.hold != 0) {
     answer.receipt.store_id = store::kSharedStoreId;

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/random.h"
 #include "net/event_loop.h"
-#include "store/table_core.h"
 #include "wire/resp_writer.h"
 
 namespace sluice::redis {
@@ -110,7 +110,6 @@ SentinelWatch::SentinelWatch(net::EventLoop& loop, const SentinelSettings& setti
       opening_settings_(opening),
       on_primary_(std::move(on_primary)),
       on_trouble_(std::move(on_trouble)),
-      random_(static_cast<std::minstd_rand::result_type>(store::NextNonce())),
       pause_([this] { Open(); }),
       tick_([this] { OnTick(); }) {
   Open();
@@ -147,9 +146,8 @@ void SentinelWatch::AskNext(std::string_view why) {
   in_vain_ = of_use ? 0 : in_vain_ + 1;
   // Asked in turn without delay, but never round and round.
   const bool at_once = !of_use && in_vain_ % settings_.sentinels.size() != 0;
-  std::uniform_int_distribution<int> pause(kShortestPauseMs, kLongestPauseMs);
-  loop_.ArmAfter(pause_, std::chrono::milliseconds(at_once ? 0 : pause(random_)),
-                 net::TimerPrecision::kExact);
+  const auto pause = at_once ? 0 : base::ThreadRandom().Between(kShortestPauseMs, kLongestPauseMs);
+  loop_.ArmAfter(pause_, std::chrono::milliseconds(pause), net::TimerPrecision::kExact);
 }
 
 void SentinelWatch::Open() {

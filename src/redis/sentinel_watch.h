@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,7 +65,6 @@ class SentinelWatch {
   const OpeningSettings& opening_settings_;
   const OnPrimary on_primary_;
   const OnTrouble on_trouble_;
-  std::minstd_rand random_;
   std::size_t next_ = 0;     // Whom to ask.
   std::size_t in_vain_ = 0;  // How many in a row were of no use.
   bool answered_ = false;    // The Sentinel that is connected has answered.

@@ -6,9 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <openssl/rand.h>
 
-#include "base/assert.h"
+#include "base/random.h"
 #include "net/event_loop.h"
 
 namespace sluice::redis {
@@ -18,8 +17,8 @@ namespace {
 constexpr Duration kUntilKnown = std::chrono::milliseconds(50);
 
 std::string DrawText() {
-  std::array<unsigned char, SecretCall::kDigits / 2> bytes{};
-  SLUICE_ASSERT(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
+  std::array<std::uint8_t, SecretCall::kDigits / 2> bytes{};
+  base::FillWithSecretBytes(bytes);
   std::string text;
   for (const unsigned char byte : bytes) {
     text += fmt::format("{:02x}", byte);

@@ -2,26 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 
 namespace sluice::service {
 
-namespace {
-
-// Of this process only: nobody can choose keys that share a bucket.
-store::HashSecret DrawSecret() {
-  store::HashSecret secret{};
-  std::random_device device;
-  for (std::uint8_t& byte : secret) {
-    byte = static_cast<std::uint8_t>(device());
-  }
-  return secret;
-}
-
-}  // namespace
-
 DenialMemory::DenialMemory(std::size_t denials)
-    : secret_(DrawSecret()), buckets_(std::bit_ceil(std::max(denials, kInBucket) / kInBucket)) {}
+    : secret_(store::DrawHashSecret()),
+      buckets_(std::bit_ceil(std::max(denials, kInBucket) / kInBucket)) {}
 
 void DenialMemory::Remember(const core::KeyView& key, const core::Quota& quota, Cost cost,
                             const Decision& denial, Time now) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/random.h"
 #include "store/key_store.h"
 #include "store/table_core.h"
 
@@ -21,7 +22,7 @@ inline void Charged(const TableCore& core, const Turn& turn, const Check& check,
   answer.charged = true;
   if (check.want_receipt) {
     answer.receipt = {.charged_at_ns = turn.now.line.time_since_epoch().count(),
-                      .nonce = NextNonce(),
+                      .nonce = base::UniqueNumber(),
                       .store_id = core.id};
   }
 }

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/assert.h"
+#include "base/random.h"
 #include "core/attempt_window.h"
 #include "store/hold_list.h"
 #include "store/list_kind.h"
@@ -166,7 +167,7 @@ void Draft::Write(TableCore& core, const Turn& turn) {
 HoldId Draft::AddHold(TableCore& core, const Turn& turn, const Check& granted) {
   HoldList list(core.blocks, core.slots.IndexOf(*slot), slot->state);
   return list.Add({.units = granted.cost.units, .priority = granted.quota.priority},
-                  turn.now.line + granted.quota.window, NextNonce(), spare);
+                  turn.now.line + granted.quota.window, base::UniqueNumber(), spare);
 }
 
 void Draft::GiveBlocks(TableCore& core) {

@@ -5,6 +5,7 @@
 #define XXH_INLINE_ALL  // Short keys hash in a few nanoseconds, of which a call is one or two.
 #include <xxhash.h>
 
+#include "base/random.h"
 #include "core/calendar.h"
 
 namespace sluice::store {
@@ -104,6 +105,12 @@ void Write(Writer& to, const Shape& shape, std::string_view rule, std::string_vi
 }
 
 }  // namespace
+
+HashSecret DrawHashSecret() {
+  HashSecret secret{};
+  base::FillWithSecretBytes(secret);
+  return secret;
+}
 
 Fingerprint KeyHash::Of(std::string_view rule, const core::KeyView& key,
                         const core::Quota& quota) const {

@@ -14,6 +14,8 @@ namespace sluice::store {
 
 inline constexpr std::size_t kSecretBytes = 192;
 using HashSecret = std::array<std::uint8_t, kSecretBytes>;
+// Nobody can choose keys that collide under it.
+[[nodiscard]] HashSecret DrawHashSecret();
 
 // Fingerprints keys: XXH3-128, keyed by a table's secret, of the rule id, the shape (what
 // starts fresh when it changes: algorithm, window, segments, calendar) and the typed parts,

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include <sys/random.h>
-
 #include "base/assert.h"
 #include "store/decide_one.h"
 #include "store/former_keys.h"
@@ -12,22 +10,6 @@
 #include "store/table_open.h"
 
 namespace sluice::store {
-
-std::uint64_t NextNonce() {
-  // SplitMix64 over a counter of the thread's own, which starts at random.
-  thread_local std::uint64_t state = [] {
-    std::uint64_t seed = 0;
-    if (getrandom(&seed, sizeof(seed), 0) != static_cast<ssize_t>(sizeof(seed))) {
-      seed = reinterpret_cast<std::uintptr_t>(&state);  // Another for each thread.
-    }
-    return seed;
-  }();
-  std::uint64_t z = (state += 0x9E3779B97F4A7C15ULL);
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-  z ^= z >> 31U;
-  return z == 0 ? 1 : z;
-}
 
 Result<std::unique_ptr<Table>> Table::Create(const TableOptions& options,
                                              const base::Clock& clock) {

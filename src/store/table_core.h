@@ -42,7 +42,4 @@ struct Turn {
   [[nodiscard]] std::uint32_t owner() const { return thread + 1; }
 };
 
-// A number that no two calls in any thread get, as good as random.
-[[nodiscard]] std::uint64_t NextNonce();
-
 }  // namespace sluice::store

@@ -1,12 +1,10 @@
 #include "store/table_open.h"
 
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <utility>
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -29,14 +27,6 @@ bool IsUnfinished(const TableHeader& header, std::size_t file_bytes) {
          header.format.version <= kTableVersion && header.format.file_bytes == file_bytes &&
          IsPossible(header.format.geometry) &&
          TableLayout::Of(header.format.geometry).bytes == file_bytes;
-}
-
-Result<void> StartSecret(TableHeader& header) {
-  if (getrandom(header.secret.data(), header.secret.size(), 0) !=
-      static_cast<ssize_t>(header.secret.size())) {
-    return Fault("cannot get random bytes for the table's secret");
-  }
-  return {};
 }
 
 TableBytes BytesOf(Mapping mapping, const TableLayout& layout) {
@@ -62,9 +52,7 @@ Result<TableBytes> OpenNew(Mapping mapping, const TableLayout& layout,
   }
   bytes.opening.warnings = std::move(loaded->warnings);
   if (loaded->from.empty()) {
-    if (auto started = StartSecret(*bytes.parts.header); !started) {
-      return tl::unexpected(started.error());
-    }
+    bytes.parts.header->secret = DrawHashSecret();
     return bytes;
   }
   bytes.opening.loaded_from = std::move(loaded->from);

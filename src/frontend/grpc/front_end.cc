@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/random.h"
+
 namespace sluice::frontend::grpc {
 
 FrontEnd::FrontEnd(net::EventLoop& loop, service::LimiterService& service,
@@ -13,8 +15,7 @@ FrontEnd::FrontEnd(net::EventLoop& loop, service::LimiterService& service,
       pin_(rate_limits == nullptr ? nullptr
                                   : std::make_unique<envoy::ConfigurationPin>(*rate_limits)),
       health_(health),
-      settings_(std::move(settings)),
-      random_(std::random_device{}()) {}
+      settings_(std::move(settings)) {}
 
 FrontEnd::~FrontEnd() {
   CloseAll();
@@ -47,8 +48,7 @@ void FrontEnd::OnHealthChanged() {
 
 Duration FrontEnd::NextAge() {
   const std::int64_t tenth = settings_.max_age.count() / 10;
-  std::uniform_int_distribution<std::int64_t> spread(-tenth, tenth);
-  return settings_.max_age + Duration(spread(random_));
+  return settings_.max_age + Duration(base::ThreadRandom().Between(-tenth, tenth));
 }
 
 }  // namespace sluice::frontend::grpc

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <random>
 
 #include "envoy/rate_limit_service.h"
 #include "frontend/access_token.h"
@@ -68,7 +67,6 @@ class FrontEnd {
   Pool<RedemptionExchange> redemptions_;
   // Also of its connections, which a read or a write may keep for longer than the front end.
   std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
-  std::minstd_rand random_;  // To spread, not to keep secrets.
   ConnectionSet connections_;
 };
 

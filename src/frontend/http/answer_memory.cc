@@ -9,7 +9,7 @@
 #include <openssl/evp.h>
 #include <xxhash.h>
 
-#include "store/table_core.h"
+#include "base/random.h"
 
 namespace sluice::frontend::http {
 
@@ -79,7 +79,7 @@ AnswerMemory::AnswerMemory(const Settings& settings)
       keep_(settings.keep),
       caller_attribute_(settings.caller_attribute),
       shared_(settings.shared),
-      owner_(store::NextNonce()) {}
+      owner_(base::UniqueNumber()) {}
 AnswerMemory::~AnswerMemory() = default;
 
 AnswerMemory::Shard& AnswerMemory::ShardOf(const std::string& name) {

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/coarse_clock.h"
+#include "base/random.h"
 #include "frontend/http/answer.h"
 #include "frontend/http/client.h"
 #include "frontend/http/exchange_pool.h"
@@ -263,7 +264,7 @@ void Exchange::TakeVerdict() {
 }
 
 void Exchange::AppendRetryAfter() {
-  if (const auto seconds = RetryAfterSeconds(verdict, pool_.Random())) {
+  if (const auto seconds = RetryAfterSeconds(verdict, base::ThreadRandom().Next())) {
     AppendField("Retry-After", *seconds, fields_);
   }
 }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "base/clock.h"
@@ -35,8 +34,7 @@ class ExchangePool {
         longest_wait_(longest_wait),
         limit_dialects_(limit_dialects),
         keys_(keys),
-        log_(log),
-        random_(std::random_device{}()) {}
+        log_(log) {}
   ExchangePool(const ExchangePool&) = delete;
   ExchangePool& operator=(const ExchangePool&) = delete;
 
@@ -48,8 +46,6 @@ class ExchangePool {
   [[nodiscard]] AnswerLog* log() const { return log_; }
   // nullptr: no tokens are given out or taken.
   [[nodiscard]] const signing::Keyring* keys() const { return keys_; }
-  // To spread retries, not to keep secrets.
-  [[nodiscard]] std::uint64_t Random() { return random_(); }
 
   [[nodiscard]] Exchange& Take() {
     if (free_.empty()) {
@@ -74,7 +70,6 @@ class ExchangePool {
   const LimitDialects limit_dialects_;
   const signing::Keyring* const keys_;
   AnswerLog* const log_;
-  std::mt19937_64 random_;
   std::vector<std::unique_ptr<Exchange>> all_;
   std::vector<Exchange*> free_;
 };
