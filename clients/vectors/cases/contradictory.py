@@ -1,0 +1,40 @@
+"""Fields that disagree. One source counts, and always the same."""
+from generate import case, quota, told
+
+SOURCES = ["draft-ietf-httpapi-ratelimit-headers-10: Retry-After takes precedence",
+           "Rule of these vectors: README.md, Which field counts"]
+RL, F3, X = "ratelimit", "ratelimit-fields", "x-ratelimit"
+CASES = [
+    case("RateLimit against X-RateLimit, the standard is used up", "RateLimit counts.", 200,
+         {"RateLimit": '"a";r=0;t=9', "X-RateLimit-Remaining": "50", "X-RateLimit-Reset": "3"}, quota(RL, (0, 9000))),
+    case("RateLimit against X-RateLimit, the other is used up", "RateLimit counts.", 200,
+         {"RateLimit": '"a";r=5;t=9', "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "3"}, quota(RL, (5, 9000))),
+    case("RateLimit unreadable, X-RateLimit used up", "The next family that is readable", 200,
+         {"RateLimit": "what?", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "3"}, quota(X, (0, 3000))),
+    case("RateLimit against the three fields", "RateLimit counts.", 200,
+         {"RateLimit": '"a";r=0;t=9', "RateLimit-Remaining": "0", "RateLimit-Reset": "4"}, quota(RL, (0, 9000))),
+    case("the three fields against X-RateLimit", "The three fields count.", 200,
+         {"RateLimit-Remaining": "0", "RateLimit-Reset": "4", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "8"},
+         quota(F3, (0, 4000))),
+    case("Retry-After against X-RateLimit", "Retry-After counts, though it is shorter.", 429,
+         {"Retry-After": "2", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"}, {**quota(X, (0, 30000)), **told(2000)}),
+    case("Retry-After unreadable, RateLimit readable", "Then the quota's reset", 429,
+         {"Retry-After": "later", "RateLimit": '"a";r=0;t=6'}, quota(RL, (0, 6000), throttled=True)),
+    case("Retry-After zero, RateLimit readable", "Zero says nothing.", 429,
+         {"Retry-After": "0", "RateLimit": '"a";r=0;t=6'}, quota(RL, (0, 6000), throttled=True)),
+    case("Retry-After twice", "A field that may come once: two lines are no value.", 429,
+         [("Retry-After", "5"), ("Retry-After", "50")], {"throttled": True}),
+    case("Retry-After twice, the same", "Still no value: clients that join lines see `5, 5`.", 429,
+         [("Retry-After", "5"), ("Retry-After", "5")], {"throttled": True}),
+    case("X-RateLimit-Remaining twice", "Unreadable. The 429 says that nothing is left.", 429,
+         [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Remaining", "7"), ("X-RateLimit-Reset", "5")],
+         quota(X, (0, 5000), throttled=True)),
+    case("200 with nothing left and no time", "It goes on.", 200, {"X-RateLimit-Remaining": "0"}, quota(X, (0, None))),
+    case("429 with plenty left", "The limit that denied is not shown: back off.", 429,
+         {"X-RateLimit-Remaining": "4000", "X-RateLimit-Reset": "30"}, quota(X, (4000, 30000), throttled=True)),
+    case("Reset and Reset-After differ", "Reset-After counts.", 200,
+         {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795953660", "X-RateLimit-Reset-After": "2"},
+         quota(X, (0, 2000))),
+    case("from a cache, with Retry-After", "Age makes quotas old. Retry-After of a 429 stands.", 429,
+         {"Age": "30", "RateLimit": '"a";r=0;t=6', "Retry-After": "4"}, told(4000)),
+]
