@@ -155,8 +155,7 @@ void MeasureStart(const char* what, const TableOptions& options, const base::Clo
 void MeasureBytes(const base::Clock& clock) {
   constexpr std::uint64_t kKeys = 100'000;
   std::printf("bytes a key at the rated load, one request each\n");
-  for (int i = 0; i < core::kAlgorithmCount; ++i) {
-    const auto algorithm = static_cast<Algorithm>(i);
+  for (const Algorithm algorithm : core::kRuleAlgorithms) {
     const std::unique_ptr<Table> table =
         Open({.path = "", .keys = kKeys, .blocks = kKeys * 2}, clock);
     OneCheck check(algorithm);

@@ -286,11 +286,11 @@ void GcraArguments(benchmark::internal::Benchmark* b) {
 }
 
 void OtherArguments(benchmark::internal::Benchmark* b) {
-  for (std::int64_t algorithm = 0; algorithm < core::kAlgorithmCount; ++algorithm) {
+  for (const Algorithm algorithm : core::kRuleAlgorithms) {
     for (const std::int64_t keys : {1'000, 1'000'000}) {
       for (const std::int64_t batch : {std::int64_t{1}, static_cast<std::int64_t>(kBatch)}) {
-        if (static_cast<Algorithm>(algorithm) != Algorithm::kGcra) {
-          b->Args({keys, kUniform, algorithm, batch});
+        if (algorithm != Algorithm::kGcra) {
+          b->Args({keys, kUniform, static_cast<std::int64_t>(algorithm), batch});
         }
       }
     }

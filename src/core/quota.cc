@@ -10,12 +10,7 @@ namespace sluice::core {
 
 namespace {
 
-// In the order of the enum.
-constexpr std::array<std::string_view, kAlgorithmCount + 2> kNames{
-    "fixed_window",   "sliding_window_log", "sliding_window_counter",
-    "sliding_window", "token_bucket",       "gcra",
-    "leaky_bucket",   "concurrency",        "throttle",
-    "tally"};
+constexpr std::array<std::string_view, 3> kSyncNames{"exact", "lease", "local"};
 
 using Fault = std::optional<std::string>;
 
@@ -31,13 +26,13 @@ Fault FaultOfUnits(std::string_view field, Units units) {
   return std::nullopt;
 }
 
-Fault FaultOfWindow(std::string_view field, Duration window) {
-  constexpr Duration kLeast = std::chrono::milliseconds(1);
+Fault FaultOfWindow(std::string_view field, Duration window, Duration unit) {
   if (window <= Duration::zero()) {
     return std::string(field) + " is missing or not positive: give one, such as 250ms, 1m or 30d";
   }
-  if (window % kLeast != Duration::zero()) {
-    return std::string(field) + " is not a whole number of milliseconds: round it";
+  if (window % unit != Duration::zero()) {
+    return std::string(field) + " is not a whole number of " +
+           (unit == std::chrono::seconds(1) ? "seconds" : "milliseconds") + ": round it";
   }
   if (window > kLongestHorizon) {
     return std::string(field) + " is longer than 36500d: use at most that";
@@ -62,59 +57,27 @@ Fault FaultOfRefill(const Quota& quota) {
   return std::nullopt;
 }
 
-Fault FaultOfBucket(const Quota& quota) {
-  if (Fault fault = FaultOfUnits("rate", quota.rate)) {
-    return fault;
-  }
-  if (Fault fault = FaultOfUnits("burst", quota.limit)) {
-    return fault;
-  }
-  if (Fault fault = FaultOfWindow("window", quota.window)) {
-    return fault;
-  }
-  if (quota.algorithm == Algorithm::kThrottle &&
-      quota.window % std::chrono::seconds(1) != Duration{}) {
-    return "window is not a whole number of seconds: round it";
-  }
-  return FaultOfRefill(quota);
-}
-
-Fault FaultOfConcurrency(const Quota& quota) {
-  if (Fault fault = FaultOfUnits("limit", quota.limit)) {
-    return fault;
-  }
-  return FaultOfWindow("hold_ttl", quota.window);
-}
-
-Fault FaultOfWindowed(const Quota& quota) {
-  if (Fault fault = FaultOfUnits("limit", quota.limit)) {
-    return fault;
-  }
-  if (quota.algorithm == Algorithm::kSlidingWindow &&
-      (quota.segments < 1 || quota.segments > kMaxSegments)) {
-    return "segments " + std::to_string(quota.segments) + " is not within 1 to " +
-           std::to_string(kMaxSegments);
-  }
-  if (quota.algorithm == Algorithm::kAttemptWindow &&
-      quota.window % std::chrono::seconds(1) != Duration{}) {
-    return "window is not a whole number of seconds: round it";
-  }
-  return quota.calendar != nullptr ? std::nullopt : FaultOfWindow("window", quota.window);
+// `word`: what a rule calls the field, which the quota's algorithm does not have.
+Fault Foreign(std::string_view word, QuotaField field, std::string_view remedy) {
+  return std::string(word) + " belongs to " + OwnersOf(field) + " only: " + std::string(remedy);
 }
 
 }  // namespace
 
-std::string_view NameOf(Algorithm algorithm) {
-  return kNames[static_cast<std::size_t>(algorithm)];
+std::string_view NameOf(Sync sync) {
+  return kSyncNames[static_cast<std::size_t>(sync)];
 }
 
-std::optional<Algorithm> AlgorithmNamed(std::string_view name) {
-  for (std::size_t i = 0; i < std::size_t{kAlgorithmCount}; ++i) {
-    if (kNames[i] == name) {
-      return static_cast<Algorithm>(i);
+std::string OwnersOf(QuotaField field) {
+  std::string owners;
+  std::string_view last;
+  for (const Algorithm algorithm : kRuleAlgorithms) {
+    if (TraitsOf(algorithm).fields.Has(field)) {
+      owners += last.empty() ? "" : std::string(owners.empty() ? "" : ", ") + std::string(last);
+      last = NameOf(algorithm);
     }
   }
-  return std::nullopt;
+  return owners.empty() ? std::string(last) : owners + " and " + std::string(last);
 }
 
 Duration RefillTime(const Quota& quota) {
@@ -130,43 +93,77 @@ Duration RefillTime(const Quota& quota) {
                            FloorDivide(cap, static_cast<std::uint64_t>(quota.rate))));
 }
 
-std::uint64_t ShapeDigest(const Quota& quota) {
-  std::uint64_t digest = 0xcbf29ce484222325ULL;  // FNV-1a.
-  const auto take = [&digest](std::uint64_t number) {
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-      digest = (digest ^ ((number >> shift) & 255U)) * 0x100000001b3ULL;
-    }
-  };
-  take(static_cast<std::uint64_t>(quota.algorithm));
-  take(quota.algorithm == Algorithm::kSlidingWindow ? std::uint64_t{quota.segments} : 0);
-  if (quota.calendar != nullptr) {
-    for (const char c : quota.calendar->shape()) {
-      take(static_cast<unsigned char>(c));
-    }
-  } else if (quota.algorithm != Algorithm::kConcurrency) {
-    take(static_cast<std::uint64_t>(quota.window.count()));
+Duration CountsFor(const Quota& quota, WallInstant charged) {
+  switch (TraitsOf(quota.algorithm).refill) {
+    case Refill::kAtRate:
+      return RefillTime(quota);
+    case Refill::kAtWindowEnd:
+      return quota.calendar != nullptr
+                 ? quota.calendar->At(charged).end - charged
+                 : quota.window - Duration(PastMultiple(charged.time_since_epoch().count(),
+                                                        quota.window.count()));
+    case Refill::kSliding:
+    case Refill::kOnRelease:
+      break;
   }
-  return digest;
+  return quota.window;
+}
+
+Duration LongestCount(const Quota& quota) {
+  constexpr Duration kLongestPeriod = std::chrono::hours(24 * 366);
+  if (IsBucket(quota.algorithm)) {
+    return quota.unlimited || quota.rate <= 0 ? Duration{} : RefillTime(quota);
+  }
+  return quota.calendar != nullptr ? kLongestPeriod : quota.window;
 }
 
 std::optional<std::string> FaultOf(const Quota& quota) {
-  const Algorithm algorithm = quota.algorithm;
-  if (quota.calendar != nullptr && algorithm != Algorithm::kFixedWindow) {
-    return "a calendar word belongs to fixed_window only: give a length such as 30d";
+  using enum QuotaField;
+  const AlgorithmTraits& traits = TraitsOf(quota.algorithm);
+  const QuotaFields& has = traits.fields;
+  if (quota.calendar != nullptr && !has.Has(kCalendar)) {
+    return Foreign("a calendar word", kCalendar, "give a length such as 30d");
   }
-  if (quota.strict && algorithm != Algorithm::kSlidingWindow) {
-    return "strict belongs to sliding_window only: leave it out";
+  if (quota.strict && !has.Has(kStrict)) {
+    return Foreign("strict", kStrict, "leave it out");
   }
-  if (quota.shape && algorithm != Algorithm::kLeakyBucket) {
-    return "shape belongs to leaky_bucket only: leave it out";
+  if (quota.shape && !has.Has(kShape)) {
+    return Foreign("shape", kShape, "leave it out");
   }
   if (quota.unlimited) {
     return std::nullopt;
   }
-  if (IsBucket(algorithm)) {
-    return FaultOfBucket(quota);
+  if (has.Has(kRate)) {
+    if (Fault fault = FaultOfUnits("rate", quota.rate)) {
+      return fault;
+    }
   }
-  return algorithm == Algorithm::kConcurrency ? FaultOfConcurrency(quota) : FaultOfWindowed(quota);
+  if (Fault fault = FaultOfUnits(has.Has(kBurst) ? "burst" : "limit", quota.limit)) {
+    return fault;
+  }
+  if (has.Has(kSegments) && (quota.segments < 1 || quota.segments > kMaxSegments)) {
+    return "segments " + std::to_string(quota.segments) + " is not within 1 to " +
+           std::to_string(kMaxSegments);
+  }
+  if (quota.calendar != nullptr) {
+    return std::nullopt;
+  }
+  const std::string_view window = has.Has(kHoldTtl) ? "hold_ttl" : "window";
+  if (Fault fault = FaultOfWindow(window, quota.window, traits.window_unit)) {
+    return fault;
+  }
+  return has.Has(kRate) ? FaultOfRefill(quota) : std::nullopt;
+}
+
+std::optional<std::string> FaultOf(Sync sync, const Quota& quota) {
+  if (sync != Sync::kLease || quota.unlimited || CanBeLent(quota)) {
+    return std::nullopt;
+  }
+  const std::string_view why = TraitsOf(quota.algorithm).why_not_lent;
+  return "sync: lease " + std::string(!why.empty() ? why
+                                                   : "cannot be combined with shape: true, which "
+                                                     "is one queue for all nodes: write "
+                                                     "sync: exact");
 }
 
 }  // namespace sluice::core

@@ -8,38 +8,12 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "core/algorithm.h"
 #include "core/reserves.h"
 
 namespace sluice::core {
 
 class Calendar;
-
-enum class Algorithm : std::uint8_t {
-  kFixedWindow,
-  kSlidingWindowLog,
-  kSlidingWindowCounter,
-  kSlidingWindow,
-  kTokenBucket,
-  kGcra,
-  kLeakyBucket,
-  kConcurrency,
-  // Those that no rule may name.
-  kThrottle,       // A gcra whose numbers come with each check: core/throttle.h.
-  kAttemptWindow,  // A fixed window that counts denials too, for Envoy's domains:
-                   // core/attempt_window.h.
-};
-inline constexpr int kAlgorithmCount = 8;  // Those that a rule may name.
-
-// "fixed_window", ...: the words of rule files; "throttle", "attempt window".
-[[nodiscard]] std::string_view NameOf(Algorithm algorithm);
-// nullopt also for "throttle" and "attempt window".
-[[nodiscard]] std::optional<Algorithm> AlgorithmNamed(std::string_view name);
-
-// token_bucket, gcra and leaky_bucket: one class under three names. throttle has their numbers.
-[[nodiscard]] constexpr bool IsBucket(Algorithm a) {
-  return a == Algorithm::kTokenBucket || a == Algorithm::kGcra || a == Algorithm::kLeakyBucket ||
-         a == Algorithm::kThrottle;
-}
 
 // The longest window, and the longest time that a bucket may take to refill: 100 years.
 // With it every instant, and every debt in units x nanoseconds, stays exact in the widths
@@ -80,9 +54,11 @@ struct Quota {
 // longer.
 [[nodiscard]] Duration RefillTime(const Quota& quota);
 
-// Of what must stay the same for a key's state to mean the same: algorithm, window, segments,
-// calendar. Not its numbers. For comparing, not for secrets.
-[[nodiscard]] std::uint64_t ShapeDigest(const Quota& quota);
+// How long a charge made at `charged` counts at most: until its window ends, a window's length, or
+// for as long as a bucket takes to refill.
+[[nodiscard]] Duration CountsFor(const Quota& quota, WallInstant charged);
+// The same for a charge made at any time.
+[[nodiscard]] Duration LongestCount(const Quota& quota);
 
 // concurrency: the most that this caller's priority may ever have in flight.
 [[nodiscard]] inline Units CeilingOf(const Quota& quota) {
@@ -91,9 +67,37 @@ struct Quota {
              : quota.limit - quota.reserves->OthersShares(quota.limit, quota.priority);
 }
 
+// What a fresh key grants: nothing if it is never refilled.
+[[nodiscard]] inline Units CapacityOf(const Quota& quota) {
+  return IsBucket(quota.algorithm) && quota.rate == 0 ? 0 : CeilingOf(quota);
+}
+
+// The rules' algorithms that have such a number: "token_bucket, gcra and leaky_bucket".
+[[nodiscard]] std::string OwnersOf(QuotaField field);
+
 // What makes these numbers impossible, as one sentence with the remedy; nullopt if
 // nothing. Checks ranges (0..kMaxUnits), the window, segments, and that
 // burst * window / rate stays within kLongestHorizon.
 [[nodiscard]] std::optional<std::string> FaultOf(const Quota& quota);
+
+// Who knows how much of a key's quota is used, where nodes share a store. Without one all three
+// mean the same: the table.
+enum class Sync : std::uint8_t {
+  kExact,  // The shared store, which is asked for every request.
+  kLease,  // The shared store, from which a node borrows units, to decide by those it holds.
+  kLocal,  // Each node for itself, in its own table: each grants the whole quota.
+};
+
+// "exact", "lease", "local": the words of rule files.
+[[nodiscard]] std::string_view NameOf(Sync sync);
+
+// Whether a node may hold units of such a quota that it did not spend yet. What queues, what
+// promises to be exact at every instant, and what is given back by its holder cannot be lent.
+[[nodiscard]] constexpr bool CanBeLent(const Quota& quota) {
+  return Is<&AlgorithmTraits::can_be_lent>(quota.algorithm) && !quota.shape;
+}
+
+// Why such a quota cannot have that `sync`, as one sentence with the remedy; nullopt if it can.
+[[nodiscard]] std::optional<std::string> FaultOf(Sync sync, const Quota& quota);
 
 }  // namespace sluice::core

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/quota.h"
-#include "core/sync.h"
 #include "envoy/stat_name.h"
 #include "envoy/unit.h"
 #include "telemetry/counter.h"

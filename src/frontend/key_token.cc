@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/quota.h"
+#include "core/shape.h"
 #include "rules/rule.h"
 
 namespace sluice::frontend {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "core/sync.h"
+#include "core/quota.h"
 #include "lease/borrow_calls.h"
 
 // The way of a request. What becomes of grants is in grants.cc.

@@ -4,31 +4,17 @@
 #include <chrono>
 #include <string_view>
 
-#include "core/calendar.h"
-#include "core/wide.h"
-
 namespace sluice::redis {
 
 namespace {
 
-using core::Algorithm;
 using core::Quota;
 using store::Check;
 
-// When what was charged at `charged` stops counting anyway: a refund comes too late then. As
-// the table has it (store/refund.cc).
+// When what was charged at `charged` stops counting anyway: a refund comes too late then.
 std::int64_t UsedUntilUs(const Quota& quota, std::int64_t charged) {
-  const std::int64_t window = InUs(quota.window.count());
-  if (core::IsBucket(quota.algorithm)) {
-    return charged + InUs(core::RefillTime(quota).count());
-  }
-  if (quota.algorithm == Algorithm::kFixedWindow) {
-    if (quota.calendar != nullptr) {
-      return InUs(quota.calendar->At(WallInstant(std::chrono::microseconds(charged))).end);
-    }
-    return charged + window - core::PastMultiple(charged, window);
-  }
-  return charged + window;
+  const WallInstant then{std::chrono::microseconds(charged)};
+  return charged + InUs(core::CountsFor(quota, then).count());
 }
 
 // What must be known of a reset lies beside the key. No value can have the "#", which is escaped
@@ -172,7 +158,7 @@ void AppendScriptLoad(ScriptId script, std::string& out) {
 bool AppendUndo(const store::CheckCall& call, std::size_t i, const Judged& judged,
                 std::string& out) {
   const Check& check = call.checks[i];
-  if (check.quota.algorithm == Algorithm::kConcurrency) {
+  if (core::HasHolds(check.quota.algorithm)) {
     AppendReleaseOf(check.key, check.quota, call.answers[i].hold, false, judged, out);
     return false;
   }

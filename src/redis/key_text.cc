@@ -10,7 +10,7 @@
 #include <openssl/evp.h>
 #include <xxhash.h>
 
-#include "core/calendar.h"
+#include "core/shape.h"
 #include "redis/slot_map.h"
 
 namespace sluice::redis {
@@ -40,22 +40,20 @@ void AppendNumber(std::int64_t number, std::string& out) {
 }
 
 void AppendShape(const core::Quota& quota, std::string& out) {
-  out += core::NameOf(quota.algorithm);
-  if (quota.calendar != nullptr) {
+  const core::Shape shape = core::ShapeOf(quota);
+  out += core::NameOf(shape.algorithm);
+  if (!shape.calendar.empty()) {
     out += ',';
-    for (const char c : quota.calendar->shape()) {
+    for (const char c : shape.calendar) {
       out += c == ' ' ? ',' : c;
     }
-    return;
-  }
-  if (quota.algorithm == core::Algorithm::kConcurrency) {
-    return;
-  }
-  out += ',';
-  AppendNumber(quota.window / std::chrono::milliseconds(1), out);
-  if (quota.algorithm == core::Algorithm::kSlidingWindow) {
+  } else if (shape.has_window()) {
     out += ',';
-    AppendNumber(quota.segments, out);
+    AppendNumber(shape.window / std::chrono::milliseconds(1), out);
+  }
+  if (shape.segments != 0) {
+    out += ',';
+    AppendNumber(shape.segments, out);
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 // What no rule may name has no script, and an attempt window needs none: throttle is left.
 bool HasScript(const core::Quota& quota) {
-  return static_cast<int>(quota.algorithm) < core::kAlgorithmCount;
+  return core::TraitsOf(quota.algorithm).in_rules;
 }
 
 // A counter is named by the one value of its key.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/calendar.h"
+#include "core/shape.h"
 #include "rules/value_reader.h"
 
 namespace sluice::rules {
 
 namespace {
+
+constexpr std::string_view kNoWindow = "0ns";
 
 std::string WindowText(const core::Quota& quota) {
   return quota.calendar != nullptr ? std::string(quota.calendar->shape())
@@ -32,7 +34,9 @@ std::string Change(std::string_view what, const std::string& before, const std::
 std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool kinds_differ) {
   const core::Quota& was = before.quota;
   const core::Quota& is = next.quota;
-  if (was.algorithm != is.algorithm) {
+  const core::Shape old_shape = core::ShapeOf(was);
+  const core::Shape new_shape = core::ShapeOf(is);
+  if (old_shape.algorithm != new_shape.algorithm) {
     return Change("algorithm", std::string(core::NameOf(was.algorithm)),
                   std::string(core::NameOf(is.algorithm)));
   }
@@ -46,14 +50,15 @@ std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool
     return "an attribute of its key is declared differently";
   }
   // An unlimited rule may have no window, and keeps no state under its own numbers.
-  const bool windowless =
-      (was.unlimited && WindowText(was) == "0ns") || (is.unlimited && WindowText(is) == "0ns");
-  if (is.algorithm != core::Algorithm::kConcurrency && !windowless &&
-      WindowText(was) != WindowText(is)) {
+  const bool windowless = (was.unlimited && WindowText(was) == kNoWindow) ||
+                          (is.unlimited && WindowText(is) == kNoWindow);
+  if (!windowless &&
+      (old_shape.window != new_shape.window || old_shape.calendar != new_shape.calendar)) {
     return Change("window", WindowText(was), WindowText(is));
   }
-  if (is.algorithm == core::Algorithm::kSlidingWindow && was.segments != is.segments) {
-    return Change("segments", std::to_string(was.segments), std::to_string(is.segments));
+  if (old_shape.segments != new_shape.segments) {
+    return Change("segments", std::to_string(old_shape.segments),
+                  std::to_string(new_shape.segments));
   }
   return std::nullopt;
 }

@@ -14,10 +14,7 @@ namespace {
 using core::Algorithm;
 using core::CalendarUnit;
 
-constexpr std::array<std::string_view, core::kAlgorithmCount> kAlgorithms{
-    "fixed_window",   "sliding_window_log", "sliding_window_counter",
-    "sliding_window", "token_bucket",       "gcra",
-    "leaky_bucket",   "concurrency"};
+constexpr auto kAlgorithmNames = core::NamesOf(core::kRuleAlgorithms);
 
 // Which field belongs to which algorithms: the one table of it. `limit` is everyone's as the
 // word unlimited; what a number there means is judged where it is read.
@@ -77,11 +74,11 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
   window_faulty_ = false;
   const YamlNode* word = rule.Get("algorithm");
   if (word == nullptr) {
-    report_.Fail(rule.map(), "algorithm is missing: write " + OneOf(kAlgorithms));
+    report_.Fail(rule.map(), "algorithm is missing: write " + OneOf(kAlgorithmNames));
     return std::nullopt;
   }
-  const auto index = ReadWord(*word, "algorithm", kAlgorithms, report_);
-  const auto algorithm = index ? core::AlgorithmNamed(kAlgorithms[*index]) : std::nullopt;
+  const auto index = ReadWord(*word, "algorithm", kAlgorithmNames, report_);
+  const auto algorithm = index ? core::AlgorithmNamed(kAlgorithmNames[*index]) : std::nullopt;
   if (!algorithm.has_value()) {
     return std::nullopt;
   }

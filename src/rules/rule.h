@@ -13,7 +13,6 @@
 #include "core/ban.h"
 #include "core/key.h"
 #include "core/quota.h"
-#include "core/sync.h"
 
 namespace sluice::rules {
 

@@ -8,7 +8,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-#include "core/sync.h"
+#include "core/quota.h"
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/shape.h"
 #include "service/limiter_service.h"
 
 namespace sluice::service {

@@ -6,19 +6,17 @@
 #include <xxhash.h>
 
 #include "base/random.h"
-#include "core/calendar.h"
+#include "core/shape.h"
 
 namespace sluice::store {
 
 namespace {
 
-using core::Algorithm;
-
 constexpr std::size_t kShortBytes = 512;
 
 // What comes before the texts: everything of fixed size. Two words and no fields, so that the
 // hash does not wait for bytes to be gathered that were stored one by one.
-struct Shape {
+struct Head {
   std::uint64_t window = 0;
   std::uint64_t rest = 0;
 };
@@ -86,17 +84,17 @@ class LongWriter {
 };
 
 template <class Writer>
-void Write(Writer& to, const Shape& shape, std::string_view rule, std::string_view calendar,
+void Write(Writer& to, const Head& head, std::string_view rule, std::string_view calendar,
            std::span<const core::KeyPart> parts) {
-  to.Put(&shape.window, sizeof(shape.window));
-  to.Put(&shape.rest, sizeof(shape.rest));
+  to.Put(&head.window, sizeof(head.window));
+  to.Put(&head.rest, sizeof(head.rest));
   to.Put(rule.data(), rule.size());
   if (!calendar.empty()) {
     to.Put(calendar.data(), calendar.size());
   }
   for (const core::KeyPart& part : parts) {
-    const PartHead head = HeadOf(part);
-    to.Put(&head, sizeof(head));
+    const PartHead part_head = HeadOf(part);
+    to.Put(&part_head, sizeof(part_head));
     to.Put(part.attribute.data(), part.attribute.size());
     if (!part.value.empty()) {
       to.Put(part.value.data(), part.value.size());
@@ -114,21 +112,14 @@ HashSecret DrawHashSecret() {
 
 Fingerprint KeyHash::Of(std::string_view rule, const core::KeyView& key,
                         const core::Quota& quota) const {
-  std::string_view calendar;
-  if (quota.calendar != nullptr && quota.algorithm == Algorithm::kFixedWindow) {
-    calendar = quota.calendar->shape();
-  }
-  // Nor has throttle: its window may change from check to check, and its state says which it is.
-  const bool has_window = calendar.empty() && quota.algorithm != Algorithm::kConcurrency &&
-                          quota.algorithm != Algorithm::kThrottle;
-  const std::uint64_t segments =
-      quota.algorithm == Algorithm::kSlidingWindow ? quota.segments : std::uint64_t{0};
-  const Shape shape{.window = has_window ? static_cast<std::uint64_t>(quota.window.count()) : 0,
-                    .rest = static_cast<std::uint64_t>(quota.algorithm) | (segments << 8U) |
-                            (std::uint64_t{key.parts.size()} << 16U) |
-                            (std::uint64_t{Length(rule)} << 32U) |
-                            (std::uint64_t{Length(calendar)} << 48U)};
-  std::size_t size = sizeof(Shape) + rule.size() + calendar.size();
+  const core::Shape shape = core::ShapeOf(quota);
+  const std::string_view calendar = shape.calendar;
+  const Head head{
+      .window = static_cast<std::uint64_t>(shape.window.count()),
+      .rest = static_cast<std::uint64_t>(shape.algorithm) | (std::uint64_t{shape.segments} << 8U) |
+              (std::uint64_t{key.parts.size()} << 16U) | (std::uint64_t{Length(rule)} << 32U) |
+              (std::uint64_t{Length(calendar)} << 48U)};
+  std::size_t size = sizeof(Head) + rule.size() + calendar.size();
   for (const core::KeyPart& part : key.parts) {
     size += sizeof(PartHead) + part.attribute.size() + part.value.size();
   }
@@ -136,11 +127,11 @@ Fingerprint KeyHash::Of(std::string_view rule, const core::KeyView& key,
   if (size <= kShortBytes) {
     char bytes[kShortBytes];  // NOLINT: written before it is read, zeroing it costs.
     ShortWriter writer(bytes);
-    Write(writer, shape, rule, calendar, key.parts);
+    Write(writer, head, rule, calendar, key.parts);
     hash = XXH3_128bits_withSecret(bytes, size, secret_->data(), secret_->size());
   } else {
     LongWriter writer(*secret_);
-    Write(writer, shape, rule, calendar, key.parts);
+    Write(writer, head, rule, calendar, key.parts);
     hash = writer.Hash();
   }
   if (hash.high64 == 0 && hash.low64 == 0) {

@@ -13,7 +13,6 @@
 #include "core/ban.h"
 #include "core/key.h"
 #include "core/quota.h"
-#include "core/sync.h"
 #include "store/packed_key.h"
 
 // The seam between deciding and remembering. Whoever decides (service/) knows rules and
@@ -158,18 +157,10 @@ class ResetCall : public StoreCall {
 };
 
 inline Duration ResetCall::remembered_for() const {
-  using core::Algorithm;
-  constexpr Duration kLongestPeriod = std::chrono::hours(24 * 366);
-  if (!has_receipts || quota.algorithm == Algorithm::kConcurrency ||
-      quota.algorithm == Algorithm::kThrottle || quota.algorithm == Algorithm::kAttemptWindow) {
+  if (!has_receipts || !core::Is<&core::AlgorithmTraits::has_receipts>(quota.algorithm)) {
     return {};
   }
-  if (core::IsBucket(quota.algorithm)) {
-    const bool refills = !quota.unlimited && quota.rate > 0;
-    const Duration own = refills ? core::RefillTime(quota) : Duration{};
-    return own < counts_for ? counts_for : own;
-  }
-  return quota.calendar != nullptr ? kLongestPeriod : quota.window;
+  return std::max(core::LongestCount(quota), counts_for);
 }
 
 // release and renew. Both are idempotent: kNotFound for a hold that is gone.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/calendar.h"
-#include "core/wide.h"
 #include "store/judge.h"
 #include "store/key_guard.h"
 #include "store/list_kind.h"
@@ -12,23 +10,11 @@
 
 namespace sluice::store {
 
-using core::Algorithm;
 using core::Quota;
 
 TableInstant UsedUntil(const Quota& quota, TableInstant charged, const TableNow& now) {
-  if (core::IsBucket(quota.algorithm)) {
-    return charged + core::RefillTime(quota);
-  }
-  if (quota.algorithm == Algorithm::kFixedWindow || quota.algorithm == Algorithm::kAttemptWindow) {
-    // The wall at the charge, as far as the line can tell, and the end of its window.
-    const WallInstant then = now.wall - (now.line - charged);
-    if (quota.calendar != nullptr) {
-      return charged + (quota.calendar->At(then).end - then);
-    }
-    const Duration past(core::PastMultiple(then.time_since_epoch().count(), quota.window.count()));
-    return charged + (quota.window - past);
-  }
-  return charged + quota.window;
+  // The wall clock at the charge, as far as the monotonic one can tell.
+  return charged + core::CountsFor(quota, now.wall - (now.line - charged));
 }
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include "sluice/time.h"
 
-#include "core/sync.h"
+#include "core/quota.h"
 #include "store/key_store.h"
 #include "support/manual_clock.h"
 #include "support/vectors.h"

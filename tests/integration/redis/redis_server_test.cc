@@ -280,8 +280,7 @@ TEST_F(RedisServerTest, TheDocumentedRightsAreEnough) {
   settings.count_nodes = true;
   Open(settings);
   redis_->RunUntilUp();
-  for (int i = 0; i < core::kAlgorithmCount; ++i) {
-    const auto algorithm = static_cast<Algorithm>(i);
+  for (const Algorithm algorithm : core::kRuleAlgorithms) {
     SCOPED_TRACE(core::NameOf(algorithm));
     const Quota quota = QuotaOf(algorithm, 10);
     (void)Ask(*redis_, OwnedKey("u", "old"), quota);

@@ -17,8 +17,7 @@ Quota Sound(Algorithm algorithm) {
 }
 
 TEST(QuotaTest, NamesEachAlgorithmBothWays) {
-  for (int i = 0; i < kAlgorithmCount; ++i) {
-    const auto algorithm = static_cast<Algorithm>(i);
+  for (const Algorithm algorithm : kRuleAlgorithms) {
     EXPECT_EQ(AlgorithmNamed(NameOf(algorithm)), algorithm);
     EXPECT_EQ(FaultOf(Sound(algorithm)), std::nullopt) << NameOf(algorithm);
   }
@@ -26,8 +25,8 @@ TEST(QuotaTest, NamesEachAlgorithmBothWays) {
 }
 
 TEST(QuotaTest, ZeroIsLegalAndUnlimitedNeedsNoNumbers) {
-  for (int i = 0; i < kAlgorithmCount; ++i) {
-    Quota quota = Sound(static_cast<Algorithm>(i));
+  for (const Algorithm algorithm : kRuleAlgorithms) {
+    Quota quota = Sound(algorithm);
     quota.limit = 0;
     EXPECT_EQ(FaultOf(quota), std::nullopt);
     Quota unlimited;
@@ -38,8 +37,8 @@ TEST(QuotaTest, ZeroIsLegalAndUnlimitedNeedsNoNumbers) {
 }
 
 TEST(QuotaTest, RefusesUnitsOutOfRange) {
-  for (int i = 0; i < kAlgorithmCount; ++i) {
-    Quota quota = Sound(static_cast<Algorithm>(i));
+  for (const Algorithm algorithm : kRuleAlgorithms) {
+    Quota quota = Sound(algorithm);
     quota.limit = -1;
     EXPECT_TRUE(FaultOf(quota));
     quota.limit = kMaxUnits + 1;
@@ -56,8 +55,8 @@ TEST(QuotaTest, RefusesUnitsOutOfRange) {
 }
 
 TEST(QuotaTest, RefusesWindowsThatAreMissingFractionalOrEndless) {
-  for (int i = 0; i < kAlgorithmCount; ++i) {
-    Quota quota = Sound(static_cast<Algorithm>(i));
+  for (const Algorithm algorithm : kRuleAlgorithms) {
+    Quota quota = Sound(algorithm);
     for (const Duration window :
          {Duration(0), Duration(-1ms), Duration(1ns), Duration(1500us), kLongestHorizon + 1ms}) {
       quota.window = window;
@@ -123,25 +122,26 @@ TEST(QuotaTest, SaysHowLongABucketTakesToRefill) {
   EXPECT_EQ(RefillTime(quota), kLongestHorizon);
 }
 
-TEST(QuotaTest, TheDigestOfAShapeLeavesItsNumbersOut) {
-  const Quota window = Sound(Algorithm::kFixedWindow);
-  Quota other = window;
-  other.limit += 5;
-  EXPECT_EQ(ShapeDigest(other), ShapeDigest(window));
-  other = window;
-  other.window *= 2;
-  EXPECT_NE(ShapeDigest(other), ShapeDigest(window));
-  other = window;
-  other.algorithm = Algorithm::kSlidingWindowLog;
-  EXPECT_NE(ShapeDigest(other), ShapeDigest(window));
-  Quota segments = Sound(Algorithm::kSlidingWindow);
-  other = segments;
-  other.segments = 4;
-  EXPECT_NE(ShapeDigest(other), ShapeDigest(segments));
-  const Quota holds = Sound(Algorithm::kConcurrency);
-  other = holds;
-  other.window *= 2;  // The hold_ttl.
-  EXPECT_EQ(ShapeDigest(other), ShapeDigest(holds));
+TEST(QuotaTest, SaysHowLongAChargeCounts) {
+  const WallInstant charged(std::chrono::seconds(61));
+  EXPECT_EQ(CountsFor(Sound(Algorithm::kFixedWindow), charged), std::chrono::seconds(59));
+  EXPECT_EQ(CountsFor(Sound(Algorithm::kAttemptWindow), charged), std::chrono::seconds(59));
+  for (const Algorithm algorithm : {Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
+                                    Algorithm::kSlidingWindow}) {
+    EXPECT_EQ(CountsFor(Sound(algorithm), charged), std::chrono::minutes(1));
+    EXPECT_EQ(LongestCount(Sound(algorithm)), std::chrono::minutes(1));
+  }
+  Quota bucket = Sound(Algorithm::kGcra);
+  bucket.limit = 30;
+  EXPECT_EQ(CountsFor(bucket, charged), std::chrono::minutes(3));
+  EXPECT_EQ(LongestCount(bucket), std::chrono::minutes(3));
+  bucket.rate = 0;
+  EXPECT_EQ(LongestCount(bucket), Duration{});
+}
+
+TEST(QuotaTest, NamesTheOwnersOfANumber) {
+  EXPECT_EQ(OwnersOf(QuotaField::kRate), "token_bucket, gcra and leaky_bucket");
+  EXPECT_EQ(OwnersOf(QuotaField::kHoldTtl), "concurrency");
 }
 
 }  // namespace

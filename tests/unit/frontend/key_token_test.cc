@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/quota.h"
+#include "core/shape.h"
 #include "support/manual_clock.h"
 #include "unit/frontend/http/verdicts.h"
 #include "wire/base64url.h"

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/quota.h"
+#include "core/shape.h"
 #include "store/table.h"
 #include "support/manual_clock.h"
 #include "unit/service/service_fixture.h"

@@ -45,8 +45,8 @@ class TableDamageTest : public ::testing::Test {
     for (int i = 0; i < 3; ++i) {
       keys.push_back(std::make_unique<OwnedKey>(std::to_string(i)));
     }
-    for (int i = 0; i < core::kAlgorithmCount; ++i) {
-      const core::Quota quota = QuotaOf(static_cast<Algorithm>(i), 100);
+    for (const Algorithm algorithm : core::kRuleAlgorithms) {
+      const core::Quota quota = QuotaOf(algorithm, 100);
       for (const auto& key : keys) {
         clock_.Advance(Duration(1));
         for (const bool peek : {true, false}) {
