@@ -9,7 +9,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
-#include "store/list_kind.h"
+#include "store/block.h"
 #include "store/table_inspection.h"
 #include "table_dump.h"
 #include "table_keys.h"

@@ -1,28 +1,21 @@
 #include "table_dump.h"
 
 #include <bit>
+#include <string_view>
 #include <vector>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "core/bucket.h"
-#include "core/fixed_window.h"
-#include "core/sliding_window_counter.h"
-#include "core/throttle.h"
-#include "store/list_kind.h"
+#include "core/steps.h"
+#include "store/block.h"
 #include "table_keys.h"
 
 namespace sluice::app {
 
 namespace {
 
-using core::Algorithm;
 using store::KeyImage;
-
-Algorithm AlgorithmOf(const KeyImage& image) {
-  return static_cast<Algorithm>(image.kind - 1);
-}
 
 // Decimal: what JSON numbers cannot hold.
 std::string Decimal(std::uint64_t high, std::uint64_t low) {
@@ -34,6 +27,26 @@ std::string Decimal(std::uint64_t high, std::uint64_t low) {
   } while (number != 0);
   return text;
 }
+
+// Puts the numbers of a state into a line.
+class StateWriter {
+ public:
+  StateWriter(boost::json::object& line, std::int64_t now) : line_(line), now_(now) {}
+  void Number(std::string_view name, std::int64_t number) { line_[name] = number; }
+  void Wide(std::string_view name, std::uint64_t high, std::uint64_t low) {
+    line_[name] = Decimal(high, low);
+  }
+  void Past(std::string_view name, std::int64_t ns) { line_[name] = -SecondsTo(ns); }
+  void Future(std::string_view name, std::int64_t ns) { line_[name] = SecondsTo(ns); }
+
+ private:
+  [[nodiscard]] double SecondsTo(std::int64_t ns) const {
+    return static_cast<double>(ns - now_) / 1e9;
+  }
+
+  boost::json::object& line_;
+  std::int64_t now_;
+};
 
 class DumpPrinter final : public WholeKeys {
  public:
@@ -50,55 +63,32 @@ class DumpPrinter final : public WholeKeys {
   static boost::json::object Describe(const WholeKey& key, std::int64_t now,
                                       const store::TableInspection& about) {
     const KeyImage& image = key.image;
-    const auto seconds_to = [now](std::int64_t ns) { return static_cast<double>(ns - now) / 1e9; };
     boost::json::object line{{"rule", RuleName(about, image.rule)},
                              {"algorithm", KindName(image.kind)},
                              {"key", fmt::format("{:016x}{:016x}", image.high, image.low)},
                              {"expires_in_s", std::int64_t{image.expiry} - now / 1'000'000'000},
                              {"heat", image.heat}};
-    if (image.kind > store::KindOf(core::Algorithm::kAttemptWindow)) {
-      return line;
-    }
-    switch (AlgorithmOf(image)) {
-      case Algorithm::kTokenBucket:
-      case Algorithm::kGcra:
-      case Algorithm::kLeakyBucket: {
-        const auto state = std::bit_cast<core::Bucket<TableTimeline>::State>(image.state);
-        line["owed_unit_ns"] = Decimal(state.owed_high, state.owed_low);
-        line["touched_s_ago"] = -seconds_to(state.touched_ns);
-        break;
-      }
-      case Algorithm::kThrottle: {
-        const auto state = std::bit_cast<core::Throttle<TableTimeline>::State>(image.state);
-        line["owed_unit_ns"] = Decimal(state.owed_high, state.owed_low);
-        line["window_s"] = state.window_s;
-        line["touched_s_ago"] = -seconds_to(state.touched_ns);
-        break;
-      }
-      case Algorithm::kFixedWindow:
-      case Algorithm::kAttemptWindow: {
-        const auto state = std::bit_cast<core::FixedWindow<TableTimeline>::State>(image.state);
-        line["used"] = state.used;
-        line["ends_in_s"] = seconds_to(state.end_line_ns);
-        line["touched_s_ago"] = -seconds_to(state.touched_ns);
-        break;
-      }
-      case Algorithm::kSlidingWindowCounter: {
-        const auto state =
-            std::bit_cast<core::SlidingWindowCounter<TableTimeline>::State>(image.state);
-        line["previous"] = state.previous;
-        line["current"] = state.current;
-        line["touched_s_ago"] = -seconds_to(state.touched_ns);
-        break;
-      }
-      case Algorithm::kSlidingWindowLog:
-      case Algorithm::kSlidingWindow:
+    const auto algorithm = store::AlgorithmOf(image.kind);
+    switch (store::BlocksOf(image.kind)) {
+      case store::BlockKind::kEntries:
         line["used"] = key.units;
         line["entries"] = key.items;
         break;
-      case Algorithm::kConcurrency:
+      case store::BlockKind::kHolds:
         line["in_flight"] = key.units;
         line["holds"] = key.items;
+        break;
+      case store::BlockKind::kText:
+        break;
+      case store::BlockKind::kFree:
+        if (algorithm) {
+          StateWriter writer(line, now);
+          core::VisitSteps(*algorithm, [&]<class Steps>() {
+            if constexpr (!Steps::kTraits.has_items()) {
+              std::bit_cast<typename Steps::State>(image.state).Describe(writer);
+            }
+          });
+        }
         break;
     }
     return line;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/quota.h"
-#include "store/list_kind.h"
+#include "store/block.h"
 
 namespace sluice::app {
 
@@ -54,10 +54,10 @@ void WholeKeys::End() {
 }
 
 std::string_view KindName(std::uint8_t kind) {
-  if (kind == store::kMarkKind) {
-    return "settled charge or reset";
-  }
-  return kind == store::kBanKind ? "ban" : core::NameOf(static_cast<core::Algorithm>(kind - 1));
+  const auto algorithm = store::AlgorithmOf(kind);
+  return algorithm                  ? core::NameOf(*algorithm)
+         : kind == store::kMarkKind ? "settled charge or reset"
+                                    : "ban";
 }
 
 std::string RuleName(const store::TableInspection& about, std::uint16_t number) {

@@ -217,6 +217,9 @@ template <auto kProperty>
 [[nodiscard]] constexpr bool IsBucket(Algorithm algorithm) {
   return Is<&AlgorithmTraits::is_bucket>(algorithm);
 }
+[[nodiscard]] constexpr bool ChargesDenials(Algorithm algorithm) {
+  return Is<&AlgorithmTraits::charges_denials>(algorithm);
+}
 [[nodiscard]] constexpr bool HasHolds(Algorithm algorithm) {
   return Is<&AlgorithmTraits::has_holds>(algorithm);
 }

@@ -7,7 +7,7 @@
 #include "sluice/time.h"
 
 #include "core/fixed_window.h"
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "core/quota.h"
 #include "core/wide.h"
 
@@ -37,12 +37,6 @@
 // their behaviour.
 namespace sluice::core {
 
-// Whether a check that is denied is charged all the same, unless it is one of several that are all
-// or nothing.
-[[nodiscard]] constexpr bool ChargesDenials(Algorithm algorithm) {
-  return algorithm == Algorithm::kAttemptWindow;
-}
-
 // The verdict of `cost` more in a window that stood at `before` and ends in `until_end`.
 // `remaining` is what was left before. Also for counters that are not kept here, but in a Redis.
 [[nodiscard]] inline Decision JudgeAttemptWindow(const Quota& quota, Units before, Cost cost,
@@ -61,6 +55,7 @@ namespace sluice::core {
 template <class Timeline>
 class AttemptWindow {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kAttemptWindow);
   using Instant = BasicInstant<Timeline>;
   using Now = BasicNow<Timeline>;
   using State = typename FixedWindow<Timeline>::State;

@@ -7,7 +7,6 @@
 #include "sluice/time.h"
 
 #include "core/judging.h"
-#include "core/outcome.h"
 #include "core/quota.h"
 #include "core/wide.h"
 
@@ -56,6 +55,7 @@ namespace sluice::core {
 template <class Timeline>
 class Bucket {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kTokenBucket);
   using Instant = BasicInstant<Timeline>;
   using Now = BasicNow<Timeline>;
 
@@ -66,6 +66,12 @@ class Bucket {
     std::uint64_t owed_high = 0;
     std::int64_t touched_ns = 0;  // When owed was last brought up to date.
     std::int64_t expiry_ns = 0;   // Fresh from here on, whatever rate comes next.
+
+    template <class Reader>
+    void Describe(Reader& reader) const {
+      reader.Wide("owed_unit_ns", owed_high, owed_low);
+      reader.Past("touched_s_ago", touched_ns);
+    }
   };
   static_assert(sizeof(State) == 32);
 

@@ -5,7 +5,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "core/quota.h"
 
 namespace sluice::core {
@@ -16,6 +16,7 @@ namespace sluice::core {
 // Steps are pure and static, as in bucket.h.
 class Concurrency {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kConcurrency);
   using Instant = TableInstant;
   using Now = TableNow;
 
@@ -40,6 +41,10 @@ class Concurrency {
                                             Cost cost, Units kept);
   [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
                                            Cost cost, Units kept);
+  // The end of the hold that lasts longest; Instant{} with no hold.
+  [[nodiscard]] static Instant Expiry(const Quota& /*quota*/, const State& state) {
+    return Instant(Duration(state.last_expiry_ns));
+  }
   // With nothing of the other priorities' shares in use.
   [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
                                             Cost cost) {

@@ -5,7 +5,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "core/quota.h"
 
 namespace sluice::core {
@@ -15,6 +15,7 @@ namespace sluice::core {
 template <class Timeline>
 class FixedWindow {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kFixedWindow);
   using Instant = BasicInstant<Timeline>;
   using Now = BasicNow<Timeline>;
 
@@ -24,6 +25,13 @@ class FixedWindow {
     std::int64_t end_line_ns = 0;  // The window is over when the line reaches this ...
     std::int64_t end_wall_ns = 0;  // ... or the wall reaches this, whichever is first.
     std::int64_t touched_ns = 0;
+
+    template <class Reader>
+    void Describe(Reader& reader) const {
+      reader.Number("used", used);
+      reader.Future("ends_in_s", end_line_ns);
+      reader.Past("touched_s_ago", touched_ns);
+    }
   };
   static_assert(sizeof(State) == 32);
 

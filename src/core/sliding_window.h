@@ -7,9 +7,7 @@
 #include "sluice/time.h"
 
 #include "core/judging.h"
-#include "core/outcome.h"
 #include "core/quota.h"
-#include "core/segments.h"
 #include "core/wide.h"
 
 namespace sluice::core {
@@ -30,7 +28,7 @@ namespace sluice::core {
 //
 // Corner cases:
 // - W need not be a multiple of S: segment n begins at n * W / S exactly, in fractions of a
-//   nanosecond (see segments.h).
+//   nanosecond (see SegmentPlace).
 // - The wait is solved for, not tried: used only falls while nobody spends, so walk from
 //   the oldest segment to the first without which the cost fits; the wait ends within its
 //   time as the oldest one, or when it leaves.
@@ -40,11 +38,32 @@ namespace sluice::core {
 //
 // Sources: ours; S = 1 is Cloudflare's counter (sliding_window_counter.cc), and the cut into
 // segments is how Bucket4j's and resilience4j's time-based windows keep theirs.
+
+struct SegmentPlace {
+  std::int64_t number = 0;  // Of the segment that holds an offset.
+  std::uint64_t into = 0;   // How far into it that is, in 1/S nanoseconds: 0 to W - 1.
+};
+
+// The arithmetic of the segments, W / S each, whether or not that is a whole number of nanoseconds.
+// Positions are counted in 1/S nanoseconds, in which a segment is W long, so that nothing is ever
+// rounded; 128 bits hold them. Offsets are nanoseconds since the state's origin, where segment 0
+// begins.
 //
+// Where `offset` >= 0 lies.
+[[nodiscard]] SegmentPlace PlaceOf(const Quota& quota, std::uint64_t offset);
+// The first whole nanosecond at or after `into` (1/S ns, 0 to W) within segment `number`.
+[[nodiscard]] std::int64_t OffsetOf(const Quota& quota, std::int64_t number, std::uint64_t into);
+// What the oldest, partly covered segment weighs: floor(units * (W - into) / W); whole where
+// the quota is strict.
+[[nodiscard]] Units WeightOf(const Quota& quota, Units units, std::uint64_t into);
+// The least `into` at which it weighs at most `spare` < units; W where only leaving helps.
+[[nodiscard]] std::uint64_t IntoUntilWithin(const Quota& quota, Units units, Units spare);
+
 // Steps are pure and static, as in bucket.h; `list` holds the entries that `state` sums up.
 template <class Timeline>
 class SlidingWindow {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kSlidingWindow);
   using Instant = BasicInstant<Timeline>;
   using Now = BasicNow<Timeline>;
 
@@ -72,17 +91,10 @@ class SlidingWindow {
     return Judge(quota, state, list, now, cost, Verb::kPeek);
   }
 
-  // How many units to take off the newest entries, after dropping the oldest `drop`.
-  struct RefundOutcome {
-    State state;
-    std::uint32_t drop = 0;
-    Units take = 0;
-  };
-
   // Gives `units` back, from the newest segments first, never above the whole quota.
   template <EntryList List>
-  [[nodiscard]] static RefundOutcome Refund(const Quota& quota, const State& state,
-                                            const List& list, const Now& now, Units units) {
+  [[nodiscard]] static ListRefund<State> Refund(const Quota& quota, const State& state,
+                                                const List& list, const Now& now, Units units) {
     if (quota.unlimited || units == 0) {
       return {.state = state};
     }

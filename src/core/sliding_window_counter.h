@@ -5,7 +5,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "core/quota.h"
 
 namespace sluice::core {
@@ -15,6 +15,7 @@ namespace sluice::core {
 template <class Timeline>
 class SlidingWindowCounter {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kSlidingWindowCounter);
   using Instant = BasicInstant<Timeline>;
   using Now = BasicNow<Timeline>;
 
@@ -25,6 +26,13 @@ class SlidingWindowCounter {
     std::int64_t start_ns = 0;  // Of the current window. Epoch-aligned by the wall when the key
                                 // was fresh; from then on windows follow each other on the line.
     std::int64_t touched_ns = 0;
+
+    template <class Reader>
+    void Describe(Reader& reader) const {
+      reader.Number("previous", previous);
+      reader.Number("current", current);
+      reader.Past("touched_s_ago", touched_ns);
+    }
   };
   static_assert(sizeof(State) == 32);
 

@@ -7,7 +7,6 @@
 #include "sluice/time.h"
 
 #include "core/judging.h"
-#include "core/outcome.h"
 #include "core/quota.h"
 #include "core/wide.h"
 
@@ -39,6 +38,7 @@ namespace sluice::core {
 template <class Timeline>
 class SlidingWindowLog {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kSlidingWindowLog);
   using Instant = BasicInstant<Timeline>;
   using Now = BasicNow<Timeline>;
 
@@ -65,17 +65,10 @@ class SlidingWindowLog {
     return Judge(quota, state, list, now, cost, Verb::kPeek);
   }
 
-  // How many units to take off the newest entries, after dropping the oldest `drop`.
-  struct RefundOutcome {
-    State state;
-    std::uint32_t drop = 0;
-    Units take = 0;
-  };
-
   // Gives `units` back, from the newest entries first, never above the whole quota.
   template <EntryList List>
-  [[nodiscard]] static RefundOutcome Refund(const Quota& quota, const State& state,
-                                            const List& list, const Now& now, Units units) {
+  [[nodiscard]] static ListRefund<State> Refund(const Quota& quota, const State& state,
+                                                const List& list, const Now& now, Units units) {
     if (quota.unlimited || units == 0) {
       return {.state = state};
     }

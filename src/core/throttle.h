@@ -9,7 +9,7 @@
 #include "sluice/time.h"
 
 #include "core/bucket.h"
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "core/quota.h"
 #include "core/wide.h"
 
@@ -42,6 +42,7 @@ namespace sluice::core {
 template <class Timeline>
 class Throttle {
  public:
+  static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kThrottle);
   using Instant = BasicInstant<Timeline>;
   using Now = BasicNow<Timeline>;
 
@@ -52,6 +53,13 @@ class Throttle {
     std::int64_t touched_ns = 0;
     std::uint32_t expiry_s = 0;  // Rounded up; kNeverExpires for what lies past 2106.
     std::uint32_t window_s = 0;
+
+    template <class Reader>
+    void Describe(Reader& reader) const {
+      reader.Wide("owed_unit_ns", owed_high, owed_low);
+      reader.Number("window_s", window_s);
+      reader.Past("touched_s_ago", touched_ns);
+    }
   };
   static_assert(sizeof(State) == 32);
 

@@ -8,7 +8,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "core/quota.h"
 
 namespace sluice::replay {
@@ -26,7 +26,7 @@ class AlgorithmState {
   [[nodiscard]] Units Count(const core::Quota& quota, WallInstant at, Cost cost);
 
  private:
-  // The entries of a log or of segments: a list as core/outcome.h wants it.
+  // The entries of a log or of segments: a list as core/judging.h wants it.
   struct Entries {
     std::vector<core::Entry> list;  // From gone on; oldest first.
     std::size_t gone = 0;

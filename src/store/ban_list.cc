@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "store/block.h"
 #include "store/check_steps.h"
 #include "store/former_keys.h"
-#include "store/list_kind.h"
 #include "store/packed_key.h"
 #include "store/request.h"
 #include "store/use_slot.h"

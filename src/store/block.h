@@ -1,15 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "sluice/decision.h"
 
-#include "core/outcome.h"
+#include "core/algorithm.h"
+#include "core/judging.h"
 #include "core/reserves.h"
 
 namespace sluice::store {
@@ -20,10 +23,49 @@ inline constexpr std::uint32_t kMaxBlocks = (1U << 28) - 2;
 
 enum class BlockKind : std::uint8_t {
   kFree = 0,
-  kEntries = 1,  // Of sliding_window_log and sliding_window.
-  kHolds = 2,    // Of concurrency.
-  kText = 3,     // The key of a ban.
+  kEntries = 1,
+  kHolds = 2,
+  kText = 3,  // The key of a ban.
 };
+
+// Slot::kind: an algorithm's number from 1 on, except for the two numbers of slots that are no
+// algorithm's, a mark (mark.h) and a ban (ban_list.h). Tables and snapshots store it: no kind ever
+// changes.
+inline constexpr std::uint8_t kMarkKind = 11;
+inline constexpr std::uint8_t kBanKind = 12;
+[[nodiscard]] constexpr std::uint8_t KindOf(core::Algorithm algorithm) {
+  const auto kind = static_cast<std::uint8_t>(static_cast<std::uint8_t>(algorithm) + 1);
+  return static_cast<std::uint8_t>(kind < kMarkKind ? kind : kind + 2);
+}
+inline constexpr std::uint8_t kLastKind = std::max(kBanKind, KindOf(core::kAllAlgorithms.back()));
+
+// nullopt for what is no algorithm's.
+[[nodiscard]] constexpr std::optional<core::Algorithm> AlgorithmOf(std::uint8_t kind) {
+  if (kind == 0 || kind == kMarkKind || kind == kBanKind || kind > kLastKind) {
+    return std::nullopt;
+  }
+  return static_cast<core::Algorithm>(kind < kMarkKind ? kind - 1 : kind - 3);
+}
+
+// Which kind of block a slot has; kFree if none.
+[[nodiscard]] constexpr BlockKind BlocksOf(core::Algorithm algorithm) {
+  switch (core::TraitsOf(algorithm).items) {
+    case core::Items::kNone:
+      break;
+    case core::Items::kEntries:
+      return BlockKind::kEntries;
+    case core::Items::kHolds:
+      return BlockKind::kHolds;
+  }
+  return BlockKind::kFree;
+}
+[[nodiscard]] constexpr BlockKind BlocksOf(std::uint8_t kind) {
+  const auto algorithm = AlgorithmOf(kind);
+  return algorithm ? BlocksOf(*algorithm) : kind == kBanKind ? BlockKind::kText : BlockKind::kFree;
+}
+[[nodiscard]] constexpr bool HasList(std::uint8_t kind) {
+  return BlocksOf(kind) != BlockKind::kFree;
+}
 
 // One unit group in flight. Empty unless its bit in the block's mask is set.
 struct Hold {

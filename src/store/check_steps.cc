@@ -1,7 +1,7 @@
 #include "store/check_steps.h"
 
+#include "store/block.h"
 #include "store/judge.h"
-#include "store/list_kind.h"
 
 namespace sluice::store {
 

@@ -5,11 +5,7 @@
 #include <cstring>
 
 #include "base/assert.h"
-#include "core/attempt_window.h"
-#include "core/bucket.h"
-#include "core/fixed_window.h"
-#include "core/sliding_window_counter.h"
-#include "core/throttle.h"
+#include "core/steps.h"
 #include "store/check_steps.h"
 #include "store/draft.h"
 #include "store/judge.h"
@@ -17,8 +13,6 @@
 namespace sluice::store {
 
 namespace {
-
-using core::Algorithm;
 
 // Finds the key's slot, or makes it one if its check may be charged, and locks it. nullptr:
 // it has none, or, with *full set, there is no room or others took it each time.
@@ -115,8 +109,7 @@ void Answer(CheckAnswer& answer, const Decision& decision, const Check& check) {
 
 // Judges by one algorithm. Flat, with the algorithm's steps as part of it: so a bucket's
 // answer and state stay in registers instead of being handed on through memory.
-// `kAlgorithm` is the quota's, or of several that are alike any.
-template <class Core, Algorithm kAlgorithm>
+template <class Steps>
 [[gnu::flatten]] void DecideAs(TableCore& core, const Turn& turn, const CheckCall& call,
                                const Fingerprint& key) {
   const Check& check = call.checks[0];
@@ -127,15 +120,15 @@ template <class Core, Algorithm kAlgorithm>
     Answer(answer, DecideAbsent(core, turn, call, full), check);
     return;
   }
-  const auto state = StateIn<typename Core::State>(*slot);
+  const auto state = StateIn<typename Steps::State>(*slot);
   if (call.peek) [[unlikely]] {
-    Answer(answer, Core::Peek(check.quota, state, turn.now, check.cost).decision, check);
+    Answer(answer, Steps::Peek(check.quota, state, turn.now, check.cost).decision, check);
   } else {
     Warm(*slot);  // Also by a denial: a key that is out of quota must not be forgotten.
-    const auto outcome = Core::Check(check.quota, state, turn.now, check.cost);
+    const auto outcome = Steps::Check(check.quota, state, turn.now, check.cost);
     Answer(answer, outcome.decision, check);
-    if ((outcome.decision.allowed || core::ChargesDenials(kAlgorithm)) && check.cost.units > 0) {
-      Write(core, turn, *slot, outcome.on_allow, Core::Expiry(check.quota, outcome.on_allow));
+    if ((outcome.decision.allowed || Steps::kTraits.charges_denials) && check.cost.units > 0) {
+      Write(core, turn, *slot, outcome.on_allow, Steps::Expiry(check.quota, outcome.on_allow));
       Charged(core, turn, check, answer);
     }
   }
@@ -145,28 +138,13 @@ template <class Core, Algorithm kAlgorithm>
 }  // namespace
 
 void DecideOne(TableCore& core, const Turn& turn, const CheckCall& call, const Fingerprint& key) {
-  switch (call.checks[0].quota.algorithm) {
-    case Algorithm::kTokenBucket:
-    case Algorithm::kGcra:
-    case Algorithm::kLeakyBucket:
-      return DecideAs<core::Bucket<TableTimeline>, Algorithm::kGcra>(core, turn, call, key);
-    case Algorithm::kThrottle:
-      return DecideAs<core::Throttle<TableTimeline>, Algorithm::kThrottle>(core, turn, call, key);
-    case Algorithm::kAttemptWindow:
-      return DecideAs<core::AttemptWindow<TableTimeline>, Algorithm::kAttemptWindow>(core, turn,
-                                                                                     call, key);
-    case Algorithm::kFixedWindow:
-      return DecideAs<core::FixedWindow<TableTimeline>, Algorithm::kFixedWindow>(core, turn, call,
-                                                                                 key);
-    case Algorithm::kSlidingWindowCounter:
-      return DecideAs<core::SlidingWindowCounter<TableTimeline>, Algorithm::kSlidingWindowCounter>(
-          core, turn, call, key);
-    case Algorithm::kConcurrency:
-    case Algorithm::kSlidingWindowLog:
-    case Algorithm::kSlidingWindow:
-      break;
-  }
-  SLUICE_ASSERT(false);  // Has entries: not plain.
+  core::VisitSteps(call.checks[0].quota.algorithm, [&]<class Steps>() {
+    if constexpr (Steps::kTraits.has_items()) {
+      SLUICE_ASSERT(false);  // Not plain.
+    } else {
+      DecideAs<Steps>(core, turn, call, key);
+    }
+  });
 }
 
 }  // namespace sluice::store

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "store/block.h"
 #include "store/key_store.h"
-#include "store/list_kind.h"
 #include "store/table_core.h"
 
 namespace sluice::store {
@@ -10,7 +10,8 @@ namespace sluice::store {
 // a decision costs is what it costs here.
 [[nodiscard]] inline bool IsPlain(const CheckCall& call) {
   return call.checks.size() == 1 && call.checks[0].ban == nullptr &&
-         !call.checks[0].quota.unlimited && !HasList(KindOf(call.checks[0].quota.algorithm));
+         !call.checks[0].quota.unlimited &&
+         !core::Is<&core::AlgorithmTraits::has_items>(call.checks[0].quota.algorithm);
 }
 
 // Judges a request that IsPlain(). `key` is the fingerprint of its key.

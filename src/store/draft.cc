@@ -5,8 +5,8 @@
 #include "base/assert.h"
 #include "base/random.h"
 #include "core/attempt_window.h"
+#include "store/block.h"
 #include "store/hold_list.h"
-#include "store/list_kind.h"
 
 namespace sluice::store {
 
@@ -17,7 +17,7 @@ namespace {
 constexpr int kLooks = 8;
 
 BlockKind BlocksOfCheck(const Check& check) {
-  return BlocksOf(KindOf(check.quota.algorithm));
+  return BlocksOf(check.quota.algorithm);
 }
 
 // `second` after `first`, in the same request: both append at the same moment.
@@ -46,20 +46,13 @@ BlockRef TakeBlock(TableCore& core, const Turn& turn) {
 }  // namespace
 
 bool WantsSlot(const Check& check) {
-  const core::Quota& quota = check.quota;
-  if (core::IsBucket(quota.algorithm) && quota.rate == 0) {
-    return false;
-  }
-  if (core::ChargesDenials(quota.algorithm)) {
-    return check.cost.units > 0;
-  }
-  const bool held = quota.algorithm == core::Algorithm::kConcurrency;
-  return check.cost.units > 0 && check.cost.units <= (held ? core::CeilingOf(quota) : quota.limit);
+  return check.cost.units > 0 && (core::ChargesDenials(check.quota.algorithm) ||
+                                  check.cost.units <= core::CapacityOf(check.quota));
 }
 
 void Draft::Load(TableCore& core, const Turn& turn, bool peek) {
   if (slot != nullptr) {
-    if (check->quota.algorithm == core::Algorithm::kConcurrency && StateOf(*slot) != RawState{}) {
+    if (core::HasHolds(check->quota.algorithm) && StateOf(*slot) != RawState{}) {
       HoldList(core.blocks, core.slots.IndexOf(*slot), slot->state).DropExpired(turn.now.line);
     }
     base = StateOf(*slot);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "store/block_pool.h"
 #include "store/journal.h"
 #include "store/slot.h"

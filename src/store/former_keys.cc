@@ -4,9 +4,9 @@
 #include <bit>
 
 #include "store/ban_list.h"
+#include "store/block.h"
 #include "store/hold_list.h"
 #include "store/judge.h"
-#include "store/list_kind.h"
 
 namespace sluice::store {
 

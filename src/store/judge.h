@@ -8,9 +8,6 @@
 #include "store/slot.h"
 
 // From a slot's bytes to the algorithm that they belong to, and back. Pure.
-//
-// To add an algorithm: a case in each function of judge.cc, and in list_kind.h if it has
-// entries, else in decide_one.cc.
 namespace sluice::store {
 
 struct Step {
@@ -32,7 +29,7 @@ struct RefundStep {
   std::uint32_t drop = 0;
   Units take = 0;
 };
-// concurrency has no refund: its state comes back unchanged.
+// Holds are released, not refunded: their state comes back unchanged.
 [[nodiscard]] RefundStep JudgeRefund(const core::Quota& quota, const RawState& state,
                                      const EntryView& entries, const TableNow& now, Units units);
 

@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "core/outcome.h"
-#include "store/list_kind.h"
+#include "core/judging.h"
+#include "store/block.h"
 
 namespace sluice::store {
 

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "core/concurrency.h"
-#include "core/outcome.h"
+#include "core/judging.h"
+#include "store/block.h"
 #include "store/hold_list.h"
-#include "store/list_kind.h"
 
 namespace sluice::store {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "store/block.h"
 #include "store/check_steps.h"
 #include "store/journal.h"
-#include "store/list_kind.h"
 #include "store/use_slot.h"
 
 namespace sluice::store {

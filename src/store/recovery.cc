@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "core/concurrency.h"
+#include "store/block.h"
 #include "store/journal.h"
-#include "store/list_kind.h"
 
 namespace sluice::store {
 

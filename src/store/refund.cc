@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "store/block.h"
 #include "store/judge.h"
 #include "store/key_guard.h"
-#include "store/list_kind.h"
 #include "store/reset.h"
 
 namespace sluice::store {

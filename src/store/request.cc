@@ -326,7 +326,7 @@ void Request::Commit() {
   }
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     const Check& check = call_.checks[i];
-    if (check.quota.algorithm == core::Algorithm::kConcurrency && call_.answers[i].charged) {
+    if (core::HasHolds(check.quota.algorithm) && call_.answers[i].charged) {
       call_.answers[i].hold = DraftOf(i).AddHold(core_, turn_, check);
       call_.answers[i].receipt.store_id = core_.id;
     }

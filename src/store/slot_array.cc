@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "base/cpu_relax.h"
-#include "store/list_kind.h"
+#include "store/block.h"
 #include "store/table_layout.h"
 
 namespace sluice::store {

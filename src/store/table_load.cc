@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "store/block.h"
 #include "store/block_pool.h"
 #include "store/key_copier.h"
 #include "store/key_loader.h"
-#include "store/list_kind.h"
 #include "store/slot_array.h"
 #include "store/table_snapshot_reader.h"
 #include "store/time_line.h"

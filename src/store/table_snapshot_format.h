@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "store/key_hash.h"
 #include "store/key_image.h"
 #include "store/rule_directory.h"

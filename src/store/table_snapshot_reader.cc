@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "store/block.h"
 #include "store/key_loader.h"
-#include "store/list_kind.h"
 #include "store/locked_file.h"
 #include "store/snapshot_sum.h"
 

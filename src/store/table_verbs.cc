@@ -12,12 +12,10 @@
 // The verbs on one key: refund, settle, reset, release, renew, ban. And the list of bans.
 namespace sluice::store {
 
-using core::Algorithm;
-
 void Table::Refund(RefundCall& call) {
   Turn turn;
   if (Begin(turn, call)) {
-    if (call.quota.algorithm == Algorithm::kConcurrency) {
+    if (core::HasHolds(call.quota.algorithm)) {
       call.error = StoreError::kUnsupported;  // Holds are released, not refunded.
     } else {
       RefundKey(core_, turn, call.key, call.quota, call.units);
@@ -29,7 +27,7 @@ void Table::Refund(RefundCall& call) {
 void Table::Settle(SettleCall& call) {
   Turn turn;
   if (Begin(turn, call)) {
-    if (call.quota.algorithm == Algorithm::kConcurrency) {
+    if (core::HasHolds(call.quota.algorithm)) {
       call.error = StoreError::kUnsupported;  // Holds are released, not settled.
     } else {
       SettleCharge(core_, turn, call);
@@ -56,7 +54,7 @@ void Table::UseHold(HoldCall& call, Use use) {
   if (Begin(turn, call)) {
     call.error = StoreError::kNotFound;
     const bool is_ours = call.store_id == 0 || call.store_id == core_.id;
-    if (is_ours && call.quota.algorithm == Algorithm::kConcurrency) {
+    if (is_ours && core::HasHolds(call.quota.algorithm)) {
       AdoptFormer(core_, turn, call.key, call.quota, nullptr);
       // Where the own id had holds already, others may be under a former one.
       const auto has_under = [&](std::string_view id) {

@@ -11,7 +11,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-#include "core/outcome.h"
+#include "core/judging.h"
 #include "core/quota.h"
 
 // One key of one algorithm, driven by hand: the store's part of a step in a few lines.

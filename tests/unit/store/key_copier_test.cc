@@ -13,9 +13,9 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include "core/outcome.h"
+#include "core/judging.h"
+#include "store/block.h"
 #include "store/decide_one.h"
-#include "store/list_kind.h"
 #include "store/mapping.h"
 #include "store/refund.h"
 #include "store/request.h"

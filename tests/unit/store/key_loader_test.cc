@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "store/block.h"
 #include "store/block_pool.h"
 #include "store/hold_list.h"
-#include "store/list_kind.h"
 #include "store/mapping.h"
 
 namespace sluice::store {

@@ -1,4 +1,4 @@
-#include "core/segments.h"
+#include "core/sliding_window.h"
 
 #include "core/wide.h"
 
