@@ -13,7 +13,6 @@ namespace sluice::redis {
 
 namespace {
 
-using core::Algorithm;
 using store::Check;
 
 // Under how many former ids the key may lie. What is unlimited keeps nothing, under no name.
@@ -32,8 +31,7 @@ void PutCheckKeys(CommandArgs& args, const Check& check) {
 // The eight values of a check that is asked.
 void PutCheck(CommandArgs& args, const Check& check, const Judged& judged, store::HoldId hold) {
   const bool unlimited = check.quota.unlimited;
-  args.Put(unlimited ? std::string_view("unlimited")
-                     : ScriptOf(ScriptFor(check.quota.algorithm)).name);
+  args.Put(unlimited ? std::string_view("unlimited") : core::TraitsOf(check.quota.algorithm).steps);
   args.Put(static_cast<std::int64_t>(FormersOf(check)));
   args.PutFlag(check.shadow);
   args.Put(check.cost.units);
@@ -106,7 +104,7 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
   std::size_t keys = 0;
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
     const Check& check = call.checks[i];
-    const bool holds = check.quota.algorithm == Algorithm::kConcurrency && !check.quota.unlimited;
+    const bool holds = core::HasHolds(check.quota.algorithm) && !check.quota.unlimited;
     call.answers[i].hold = holds ? base::UniqueNumber() | 1U : 0;
     if (IsAsked(check)) {
       ++asked;

@@ -95,7 +95,7 @@ void CommandArgs::PutTime(const Judged& judged) {
 }
 
 void CommandArgs::PutFragment(Algorithm algorithm) {
-  Put(ScriptOf(ScriptFor(algorithm)).name);
+  Put(core::TraitsOf(algorithm).steps);
 }
 
 void CommandArgs::PutQuota(const Quota& quota, const Judged& judged, store::HoldId hold) {
@@ -108,13 +108,14 @@ void CommandArgs::PutQuota(const Quota& quota, const Judged& judged, store::Hold
     return;
   }
   Put(InUs(quota.window.count()));
-  if (core::IsBucket(quota.algorithm)) {
+  const core::QuotaFields& has = core::TraitsOf(quota.algorithm).fields;
+  if (has.Has(core::QuotaField::kRate)) {
     Put(quota.rate);
     PutFlag(quota.shape);
-  } else if (quota.algorithm == Algorithm::kSlidingWindow) {
+  } else if (has.Has(core::QuotaField::kSegments)) {
     Put(quota.segments);
     PutFlag(quota.strict);
-  } else if (quota.algorithm == Algorithm::kConcurrency) {
+  } else if (has.Has(core::QuotaField::kReserves)) {
     PutReserves(quota);
     PutId(hold);
   } else {
@@ -164,28 +165,6 @@ void CommandArgs::Head(char mark, std::int64_t number) {
   out_ += mark;
   out_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
   out_ += "\r\n";
-}
-
-ScriptId ScriptFor(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::kFixedWindow:
-      return ScriptId::kFixedWindow;
-    case Algorithm::kSlidingWindowLog:
-      return ScriptId::kSlidingWindowLog;
-    case Algorithm::kSlidingWindowCounter:
-      return ScriptId::kSlidingWindowCounter;
-    case Algorithm::kSlidingWindow:
-      return ScriptId::kSlidingWindow;
-    case Algorithm::kConcurrency:
-      return ScriptId::kConcurrency;
-    case Algorithm::kTokenBucket:
-    case Algorithm::kGcra:
-    case Algorithm::kLeakyBucket:
-    case Algorithm::kThrottle:       // RedisStore has refused it,
-    case Algorithm::kAttemptWindow:  // and this.
-      break;
-  }
-  return ScriptId::kBucket;
 }
 
 }  // namespace sluice::redis

@@ -72,7 +72,4 @@ class CommandArgs {
   std::string& out_;
 };
 
-// The script of one check by this algorithm.
-[[nodiscard]] ScriptId ScriptFor(core::Algorithm algorithm);
-
 }  // namespace sluice::redis

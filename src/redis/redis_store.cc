@@ -29,7 +29,7 @@ bool IsNamedCounter(const core::KeyView& key, const core::Quota& quota) {
 }
 
 bool MayBeOurs(const store::HoldCall& call) {
-  return call.quota.algorithm == core::Algorithm::kConcurrency &&
+  return core::HasHolds(call.quota.algorithm) &&
          (call.store_id == 0 || call.store_id == store::kSharedStoreId);
 }
 
@@ -143,8 +143,7 @@ void RedisStore::AskRecord(store::RecordCall& call, store::RecordCall::Verb verb
 
 void RedisStore::Refund(store::RefundCall& call) {
   const bool is_counter = IsNamedCounter(call.key, call.quota);
-  if (call.quota.algorithm == core::Algorithm::kConcurrency ||
-      !(HasScript(call.quota) || is_counter)) {
+  if (core::HasHolds(call.quota.algorithm) || !(HasScript(call.quota) || is_counter)) {
     call.error = store::StoreError::kUnsupported;  // Holds are released, not refunded.
     call.OnAnswered();
   } else if (call.units <= 0 || call.quota.unlimited) {
@@ -160,7 +159,7 @@ void RedisStore::Refund(store::RefundCall& call) {
 }
 
 void RedisStore::Settle(store::SettleCall& call) {
-  if (call.quota.algorithm == core::Algorithm::kConcurrency || !HasScript(call.quota)) {
+  if (core::HasHolds(call.quota.algorithm) || !HasScript(call.quota)) {
     call.error = store::StoreError::kUnsupported;  // Holds are released, not settled.
     call.OnAnswered();
   } else if (call.quota.unlimited || call.units < 0 || call.charged < 0 ||

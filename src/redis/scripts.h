@@ -1,21 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+
+#include "core/algorithm.h"
 
 // The scripts that Redis runs, put together at build time from src/redis/lua/. What each takes
 // and replies is written at the head of its last fragment: one.lua, request.lua and so on.
 namespace sluice::redis {
 
 enum class ScriptId : std::uint8_t {
-  kBucket,  // One check of one key, by algorithm.
-  kFixedWindow,
-  kSlidingWindowCounter,
-  kSlidingWindowLog,
-  kSlidingWindow,
-  kConcurrency,
   kRequest,  // Any request.
   kRefund,
   kRelease,  // And renewal.
@@ -25,16 +23,49 @@ enum class ScriptId : std::uint8_t {
   kSpanUndo,  // Takes such a part back.
   kGuarded,   // kRequest and kSpan with checks that have bans.
   kGuardedSpan,
-  kBan,      // Bans a key, or lifts its ban.
-  kBanList,  // A page of all bans of a server.
-  kRecord,   // What was answered to a request that may come again.
-  kReset,    // Makes a key fresh.
-  kSecret,   // What all nodes share.
+  kBan,                // Bans a key, or lifts its ban.
+  kBanList,            // A page of all bans of a server.
+  kRecord,             // What was answered to a request that may come again.
+  kReset,              // Makes a key fresh.
+  kSecret,             // What all nodes share.
+  kFirstOfAlgorithms,  // From here on one check of one key: ScriptFor().
 };
-inline constexpr std::size_t kScriptCount = 20;
+
+// The steps of algorithms in Redis, each once, in alphabetical order: as their scripts are.
+inline constexpr auto kStepsInRedis = [] {
+  constexpr auto kEach = [] {
+    std::array<std::string_view, core::kRuleAlgorithms.size()> steps;
+    std::ranges::transform(core::kRuleAlgorithms, steps.begin(), [](core::Algorithm algorithm) {
+      return core::TraitsOf(algorithm).steps;
+    });
+    std::ranges::sort(steps);
+    const auto rest = std::ranges::unique(steps);
+    return std::pair(steps, steps.size() - rest.size());
+  }();
+  std::array<std::string_view, kEach.second> steps;
+  std::copy_n(kEach.first.begin(), steps.size(), steps.begin());
+  return steps;
+}();
+inline constexpr std::size_t kScriptCount =
+    static_cast<std::size_t>(ScriptId::kFirstOfAlgorithms) + kStepsInRedis.size();
+
+// One check of one key. `algorithm`: one that a rule may name.
+[[nodiscard]] constexpr ScriptId ScriptFor(core::Algorithm algorithm) {
+  constexpr auto kScriptOf = [] {
+    std::array<ScriptId, core::kAlgorithms.size()> scripts{};
+    for (const core::Algorithm each : core::kRuleAlgorithms) {
+      const auto place = std::ranges::find(kStepsInRedis, core::TraitsOf(each).steps);
+      scripts[static_cast<std::size_t>(each)] =
+          static_cast<ScriptId>(static_cast<std::ptrdiff_t>(ScriptId::kFirstOfAlgorithms) +
+                                (place - kStepsInRedis.begin()));
+    }
+    return scripts;
+  }();
+  return kScriptOf[static_cast<std::size_t>(algorithm)];
+}
 
 struct Script {
-  std::string_view name;  // Of the first six: also what request.lua and refund.lua call them.
+  std::string_view name;  // Of an algorithm's: also what request.lua and refund.lua call it.
   std::string_view sha1;  // In hex, as EVALSHA wants it.
   std::string_view text;
 };

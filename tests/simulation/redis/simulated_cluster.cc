@@ -182,7 +182,7 @@ std::string SimulatedCluster::Server::Evaluate(Args args) {
   const Args keys_asked = args.subspan(3, count);
   const Args argv = args.subspan(3 + count);
   const auto is = [&](ScriptId script) { return args[1] == ScriptOf(script).sha1; };
-  if (is(ScriptId::kFixedWindow)) {
+  if (is(ScriptFor(core::Algorithm::kFixedWindow))) {
     const std::array<std::string_view, 8> check{"", "", "", argv[2], argv[3], "", "", ""};
     return Check(keys_asked, check, argv[1] == "1");
   }

@@ -2,6 +2,8 @@
 -- their `at` is the number of a segment. Places on the line are counted in 1/segments of a
 -- microsecond, in which a segment is one window long.
 --
+-- needs: entries
+--
 -- Quota: limit, window, segments, strict (1 or 0).
 
 -- The segment that holds `offset`, and how far into it that is.

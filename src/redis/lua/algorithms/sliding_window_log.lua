@@ -1,6 +1,8 @@
 -- Mirrors src/core/sliding_window_log.h. The entries are in entries.lua; their `at` is the time
 -- of admission since the origin.
 --
+-- needs: entries
+--
 -- Quota: limit, window.
 local function end_of_newest(quota, state)
   return state.origin + newest_at(state) + quota[2]
