@@ -1,24 +1,22 @@
 #include "credentials.h"
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <spdlog/spdlog.h>
 
 #include "base/fault.h"
-#include "files.h"
-#include "net/event_loop.h"
+#include "sources/files.h"
 
 namespace sluice::app {
 
 namespace {
+
+using sources::ReloadCause;
 
 // From the first sign of a change to reading the files: a certificate and its key are two files,
 // and for a moment they do not fit.
@@ -27,7 +25,7 @@ constexpr std::chrono::milliseconds kSettle{200};
 constexpr std::chrono::hours kSoon{7 * 24};
 
 Result<net::PemFile> ReadPem(const std::string& path) {
-  auto text = ReadFile(path);
+  auto text = sources::ReadFile(path);
   if (!text) {
     return tl::unexpected(text.error());
   }
@@ -38,7 +36,7 @@ Result<net::PemFile> ReadPem(const std::string& path) {
 std::size_t HashOf(const std::vector<std::string>& files) {
   std::string all;
   for (const std::string& file : files) {
-    const auto text = ReadFile(file);
+    const auto text = sources::ReadFile(file);
     all += text ? *text : text.error().message;
     all += '\0';
   }
@@ -88,7 +86,7 @@ Result<std::shared_ptr<const net::TlsContext>> LoadTls(const TlsConfig& tls,
 }
 
 Result<std::string> LoadToken(const std::string& path) {
-  auto text = ReadFile(path);
+  auto text = sources::ReadFile(path);
   if (!text) {
     return tl::unexpected(text.error());
   }
@@ -105,12 +103,6 @@ std::string_view FaultOfToken(std::string_view secret) {
   }
   return secret.size() > frontend::kMostTokenBytes ? "the secret has more than 512 bytes" : "";
 }
-
-Credentials::Credentials(net::EventLoop& loop, sources::FileSource files)
-    : loop_(loop), files_(std::move(files)), settled_([this] {
-        settling_ = false;
-        Reload(ReloadCause::kFilesChanged);
-      }) {}
 
 Result<std::unique_ptr<Credentials>> Credentials::Load(net::EventLoop& loop,
                                                        const DaemonConfig& config) {
@@ -132,15 +124,19 @@ Result<std::unique_ptr<Credentials>> Credentials::Load(net::EventLoop& loop,
   if (!files) {
     return tl::unexpected(files.error());
   }
-  std::unique_ptr<Credentials> made(new Credentials(loop, *std::move(files)));
+  std::unique_ptr<Credentials> made(new Credentials(*std::move(files)));
   for (const ListenerConfig& listener : config.listeners) {
     if (auto added = made->Add(listener); !added) {
       return tl::unexpected(added.error());
     }
   }
-  if (auto followed = made->Follow(); !followed) {
-    return tl::unexpected(followed.error());
+  auto follower = sources::FileFollower::Create(
+      loop, made->files_, kSettle,
+      [credentials = made.get()] { credentials->Reload(ReloadCause::kFilesChanged); });
+  if (!follower) {
+    return tl::unexpected(follower.error());
   }
+  made->follower_ = *std::move(follower);
   return made;
 }
 
@@ -210,24 +206,6 @@ Result<void> Credentials::AddItem(Item item) {
   }
   items_.push_back(std::move(item));
   return {};
-}
-
-Result<void> Credentials::Follow() {
-  // The watcher closes its descriptor, and the source its own.
-  const int fd = ::fcntl(files_.fd(), F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) {
-    return tl::unexpected(
-        Error{.message = "cannot watch certificates: " + std::generic_category().message(errno)});
-  }
-  watcher_ = std::make_unique<net::FdWatcher>(loop_, fd, [this] { OnFilesChanged(); });
-  return {};
-}
-
-void Credentials::OnFilesChanged() {
-  if (files_.OnReadable() && !settling_) {
-    settling_ = true;
-    loop_.ArmAfter(settled_, kSettle);
-  }
 }
 
 void Credentials::Reload(ReloadCause cause) {

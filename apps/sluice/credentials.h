@@ -7,17 +7,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sluice/result.h"
 
 #include "daemon_config.h"
 #include "frontend/access_token.h"
-#include "net/fd_watcher.h"
-#include "net/timer_wheel.h"
 #include "net/tls_context.h"
 #include "net/tls_transport.h"
-#include "reload_cause.h"
+#include "sources/file_follower.h"
 #include "sources/file_source.h"
 #include "telemetry/registry.h"
 
@@ -62,7 +61,7 @@ class Credentials final : public telemetry::Source {
   [[nodiscard]] net::TlsCounters& tls_counters() const { return tls_counters_; }
 
   // Reads everything anew because an operator asks.
-  void ReloadOnDemand() { Reload(ReloadCause::kOperator); }
+  void ReloadOnDemand() { Reload(sources::ReloadCause::kOperator); }
 
   void Write(telemetry::Exposition& out) const override;
 
@@ -76,16 +75,13 @@ class Credentials final : public telemetry::Source {
     std::size_t failed = 0;              // and of those that did not load; 0: none.
   };
 
-  Credentials(net::EventLoop& loop, sources::FileSource files);
+  explicit Credentials(sources::FileSource files) : files_(std::move(files)) {}
   [[nodiscard]] Result<void> Add(const ListenerConfig& config);
   [[nodiscard]] Result<void> AddTls(const ListenerConfig& config, ListenerCredentials& listener);
   [[nodiscard]] Result<void> AddToken(const ListenerConfig& config, ListenerCredentials& listener);
   [[nodiscard]] Result<void> AddItem(Item item);
-  [[nodiscard]] Result<void> Follow();
-  void OnFilesChanged();
-  void Reload(ReloadCause cause);
+  void Reload(sources::ReloadCause cause);
 
-  net::EventLoop& loop_;
   sources::FileSource files_;
   std::vector<std::unique_ptr<ListenerCredentials>> listeners_;
   std::vector<std::string> addresses_;
@@ -93,9 +89,7 @@ class Credentials final : public telemetry::Source {
   mutable net::TlsCounters tls_counters_;
   std::atomic<std::uint64_t> reloaded_{0};
   std::atomic<std::uint64_t> failed_{0};
-  std::unique_ptr<net::FdWatcher> watcher_;
-  net::Timer settled_;
-  bool settling_ = false;
+  std::unique_ptr<sources::FileFollower> follower_;
 };
 
 }  // namespace sluice::app

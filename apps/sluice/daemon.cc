@@ -14,24 +14,25 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "control/envoy_config_loader.h"
+#include "control/mode_file.h"
+#include "control/rule_controller.h"
 #include "credentials.h"
 #include "daemon_signals.h"
 #include "drain.h"
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/rate_limit_service.h"
-#include "envoy_config_loader.h"
 #include "exit_code.h"
 #include "frontend/grpc/health.h"
 #include "frontend/http/readiness.h"
 #include "greeting.h"
 #include "lease/lease_store.h"
 #include "log.h"
-#include "mode_file.h"
 #include "net/event_loop.h"
 #include "net/systemd_notify.h"
 #include "open_redis.h"
 #include "open_table.h"
-#include "rule_loader.h"
+#include "rule_files.h"
 #include "server.h"
 #include "service/fallback.h"
 #include "service/limiter_service.h"
@@ -72,7 +73,6 @@ class Daemon {
         fallback_(redis_ ? std::make_unique<service::Fallback>(*table_.store, redis_->nodes())
                          : nullptr),
         service_(KeyStore(), metrics_, fallback_.get()),
-        modes_(service_, ModesFile(config_)),
         rate_limits_(MakeRateLimits()),
         answers_({.bytes = config_.idempotency.mebibytes << 20U,
                   .keep = config_.idempotency.keep,
@@ -82,7 +82,6 @@ class Daemon {
                 clock_),
         drain_(control_, server_, leases_.get()) {
     registry_.Add(metrics_);
-    registry_.Add(modes_);
     table_.AddMetrics(registry_);
     snapshots_.AddMetrics(registry_);
     if (redis_) {
@@ -99,13 +98,19 @@ class Daemon {
 
   // Whatever keeps it from serving, for stderr.
   Result<void> Start() {
-    if (auto loaded = modes_.Load(); !loaded) {
-      return loaded;
+    auto modes = control::ModeFile::Create(control_, service_, ModesFile(config_));
+    if (!modes) {
+      return tl::unexpected(modes.error());
     }
-    if (auto followed = modes_.Follow(control_); !followed) {
-      return followed;
+    modes_ = *std::move(modes);
+    registry_.Add(*modes_);
+    auto sources = RuleSourcesOf(config_);
+    if (!sources) {
+      return tl::unexpected(sources.error());
     }
-    auto rules = RuleLoader::Create(control_, service_, metrics_, config_);
+    auto rules =
+        control::RuleController::Create(control_, service_, metrics_, *modes_, *std::move(sources),
+                                        [this] { return signals_.stop_signal() != 0; });
     if (!rules) {
       return tl::unexpected(rules.error());
     }
@@ -113,23 +118,19 @@ class Daemon {
     if (const telemetry::Source* const etcd = rules_->etcd_metrics()) {
       registry_.Add(*etcd);
     }
-    if (auto loaded = rules_->LoadFirst([this] { return signals_.stop_signal() != 0; }); !loaded) {
-      return loaded;
-    }
     if (signals_.stop_signal() != 0) {
       return Fault("a signal asked for its end");
     }
     context_.emplace(frontend::http::AdminContext{
-        .rules = *rules_, .modes = modes_, .service = service_, .metrics = metrics_});
+        .rules = *rules_, .modes = *modes_, .service = service_, .metrics = metrics_});
     server_.Serve(*context_);
     if (config_.envoy) {
-      auto loader = EnvoyConfigLoader::Create(control_, *rate_limits_, *config_.envoy,
-                                              [this] { SetHealth(); });
+      auto loader = control::EnvoyConfigLoader::Create(
+          control_, *rate_limits_, config_.envoy->files, [this] { SetHealth(); });
       if (!loader) {
         return tl::unexpected(loader.error());
       }
       envoy_ = *std::move(loader);
-      envoy_->LoadFirst();
     }
     if (config_.idempotency.mebibytes > 0) {
       server_.RememberIn(answers_);
@@ -160,7 +161,7 @@ class Daemon {
                     .snapshot = table_.snapshot,
                     .api_folder = ApiFolder(config_),
                     .rules = *in_force,
-                    .modes = modes_.modes(),
+                    .modes = modes_->modes(),
                     .envoy = EnvoyText()});
     (void)systemd_.Ready();
     const std::size_t active = in_force->rules().size();
@@ -218,7 +219,7 @@ class Daemon {
       return "";
     }
     const auto configuration = rate_limits_->configuration();
-    const std::string& directory = config_.envoy->directory;
+    const std::string& directory = config_.envoy->files.directory;
     if (configuration == nullptr) {
       return "none that loads in " + directory + ": calls fail until there is one";
     }
@@ -248,7 +249,7 @@ class Daemon {
     (void)systemd_.Reloading();
     credentials_->ReloadOnDemand();
     rules_->ReloadOnDemand();
-    if (const auto loaded = modes_.Load(); !loaded) {
+    if (const auto loaded = modes_->Load(); !loaded) {
       spdlog::error("SIGHUP: the modes cannot be read and stay unchanged: {}",
                     loaded.error().Text());
     }
@@ -289,11 +290,11 @@ class Daemon {
   std::unique_ptr<lease::LeaseStore> leases_;  // Over redis_, if that is there.
   std::unique_ptr<service::Fallback> fallback_;
   service::LimiterService service_;
-  ModeFile modes_;
+  std::unique_ptr<control::ModeFile> modes_;
   std::unique_ptr<envoy::RateLimitService> rate_limits_;
-  std::unique_ptr<RuleLoader> rules_;
+  std::unique_ptr<control::RuleController> rules_;
   std::optional<frontend::http::AdminContext> context_;
-  std::unique_ptr<EnvoyConfigLoader> envoy_;
+  std::unique_ptr<control::EnvoyConfigLoader> envoy_;
   std::unique_ptr<Credentials> credentials_;
   frontend::http::AnswerMemory answers_;
   Server server_;

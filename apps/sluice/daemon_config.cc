@@ -103,11 +103,12 @@ EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder,
   EnvoyConfig envoy;
   const auto read_directory = [&](const YamlNode& value) {
     if (const auto text = rules::ReadText(value, "directory", report)) {
-      envoy.directory = (folder / *text).lexically_normal().string();
+      envoy.files.directory = (folder / *text).lexically_normal().string();
     }
   };
   const auto read_merge = [&](const YamlNode& value) {
-    envoy.reading.merge_domains = rules::ReadBool(value, "merge_domains", report).value_or(false);
+    envoy.files.reading.merge_domains =
+        rules::ReadBool(value, "merge_domains", report).value_or(false);
   };
   const auto read_semantics = [&](const YamlNode& value) {
     envoy.settings.compatible =
@@ -117,7 +118,7 @@ EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder,
                                                   {"merge_domains", read_merge},
                                                   {"semantics", read_semantics}});
   ReadFields(node, "envoy", fields, report);
-  if (envoy.directory.empty()) {
+  if (envoy.files.directory.empty()) {
     report.Fail(
         node,
         "envoy needs the directory of its configuration files: write envoy: {directory: DIR}");

@@ -1,22 +1,15 @@
 #pragma once
 
-#include <string>
-
 #include "sluice/time.h"
 
-#include "envoy/configuration.h"
+#include "control/envoy_config_loader.h"
 #include "envoy/settings.h"
 
 namespace sluice::app {
 
 // Envoy's rate limit service, as it is configured: `envoy:` in sluice.yaml, or the environment.
 struct EnvoyConfig {
-  // The configuration's files are those below `directory` whose path, with dots for slashes, begins
-  // with `prefix`.
-  std::string directory;
-  std::string prefix;
-  bool skip_dotfiles = false;
-  envoy::ReadingOptions reading;
+  control::EnvoyFiles files;
   envoy::Settings settings;
   bool healthy_with_a_configuration = false;  // Only with one that has a domain is it healthy.
   Duration max_connection_age{};              // 0: no end.

@@ -124,14 +124,14 @@ void ReadFiles(EnvironmentReader& read, EnvoyConfig& envoy) {
   const std::filesystem::path root = read.Text("RUNTIME_ROOT", "/srv/runtime_data/current");
   const std::filesystem::path tree = root / read.Text("RUNTIME_SUBDIRECTORY", "");
   const std::string app = read.Text("RUNTIME_APPDIRECTORY", "config");
-  envoy.skip_dotfiles = read.Bool("RUNTIME_IGNOREDOTFILES", false);
+  envoy.files.skip_dotfiles = read.Bool("RUNTIME_IGNOREDOTFILES", false);
   if (read.Bool("RUNTIME_WATCH_ROOT", true)) {
-    envoy.directory = tree.lexically_normal().string();
-    envoy.prefix = app + ".";
+    envoy.files.directory = tree.lexically_normal().string();
+    envoy.files.prefix = app + ".";
   } else {
-    envoy.directory = (tree / app).lexically_normal().string();
+    envoy.files.directory = (tree / app).lexically_normal().string();
   }
-  envoy.reading.merge_domains = read.Bool("MERGE_DOMAIN_CONFIG", false);
+  envoy.files.reading.merge_domains = read.Bool("MERGE_DOMAIN_CONFIG", false);
   if (const std::string type = read.Text("CONFIG_TYPE", "FILE"); type != "FILE") {
     read.Fail("CONFIG_TYPE", type, "is not supported: the configuration is read from files, FILE");
   }

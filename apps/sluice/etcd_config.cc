@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "config_fields.h"
-#include "files.h"
 #include "net/dial.h"
 #include "net/tls_context.h"
 #include "rules/value_reader.h"
+#include "sources/files.h"
 
 namespace sluice::app {
 
@@ -54,7 +54,7 @@ Result<std::optional<net::PemFile>> ReadPem(const std::string& path) {
   if (path.empty()) {
     return std::nullopt;
   }
-  auto text = ReadFile(path);
+  auto text = sources::ReadFile(path);
   if (!text) {
     return tl::unexpected(text.error());
   }
@@ -100,7 +100,7 @@ EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, R
     ReadFields(value, "auth", fields, report);
     if (etcd.username.empty() || etcd.password_file.empty()) {
       report.Fail(value, "auth needs a username and a password_file");
-    } else if (const auto password = ReadFile(etcd.password_file); !password) {
+    } else if (const auto password = sources::ReadFile(etcd.password_file); !password) {
       report.Fail(value, password.error().Text());
     }
   };

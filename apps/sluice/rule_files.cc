@@ -8,9 +8,12 @@
 #include <utility>
 
 #include "daemon_config.h"
-#include "files.h"
+#include "etcd_config.h"
+#include "proxy_review.h"
 #include "rules/yaml_tree.h"
+#include "sources/files.h"
 #include "sources/rule_globs.h"
+#include "state_folder.h"
 
 namespace sluice::app {
 
@@ -36,7 +39,7 @@ std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::strin
     }
   };
   for (const std::string& file : files) {
-    auto text = ReadFile(file);
+    auto text = sources::ReadFile(file);
     if (!text) {
       findings.errors.push_back(text.error());
     } else if (LooksLikeDaemonConfig(*text)) {
@@ -71,6 +74,28 @@ std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::strin
   auto set = rules::RuleSet::Build(sources, nullptr, findings);
   DropRepeated(findings.errors);
   return findings.errors.empty() ? set : nullptr;
+}
+
+Result<control::RuleSources> RuleSourcesOf(const DaemonConfig& config) {
+  control::RuleSources sources{
+      .own = config.own_rules,
+      .files = config.rule_files,
+      .folder = ApiFolder(config),
+      .check = [](std::string_view text, const std::string& path,
+                  rules::Findings& findings) { (void)ReadDaemonConfig(text, path, findings); },
+      .review =
+          [&config](const rules::RuleSet& set, rules::Findings& findings) {
+            ReviewForProxies(config.listeners, set, findings);
+          },
+  };
+  if (config.etcd) {
+    auto etcd = SettingsOf(*config.etcd);
+    if (!etcd) {
+      return tl::unexpected(etcd.error());
+    }
+    sources.etcd = *std::move(etcd);
+  }
+  return sources;
 }
 
 }  // namespace sluice::app

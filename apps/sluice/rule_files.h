@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "control/running_rules.h"
 #include "daemon_config.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
@@ -23,5 +24,9 @@ struct BesidesRules {
 [[nodiscard]] std::shared_ptr<const rules::RuleSet> ReadRuleFiles(
     const std::vector<std::string>& files, rules::Findings& findings,
     BesidesRules* besides = nullptr);
+
+// Where a daemon of this configuration, which outlives the result, has its rules from. Errors: a
+// file that etcd's `tls` names does not load.
+[[nodiscard]] Result<control::RuleSources> RuleSourcesOf(const DaemonConfig& config);
 
 }  // namespace sluice::app

@@ -10,8 +10,8 @@
 #include "daemon_signals.h"
 #include "envoy_environment.h"
 #include "exit_code.h"
-#include "files.h"
 #include "net/event_loop.h"
+#include "sources/files.h"
 
 namespace sluice::app {
 
@@ -23,7 +23,7 @@ int Serve(const std::string& file, bool envoy) {
   rules::Findings findings;
   std::string text;
   if (!file.empty()) {
-    auto read = ReadFile(file);
+    auto read = sources::ReadFile(file);
     if (!read) {
       std::fprintf(stderr, "sluice: %s\n", read.error().Text().c_str());
       return kExitError;

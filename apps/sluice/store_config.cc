@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "config_fields.h"
-#include "files.h"
 #include "rules/value_reader.h"
+#include "sources/files.h"
 
 namespace sluice::app {
 
@@ -49,7 +49,7 @@ std::string ReadPasswordFile(const YamlNode& node, const std::filesystem::path& 
     return {};
   }
   std::string path = (folder / *text).string();
-  if (const auto read = ReadFile(path); !read) {
+  if (const auto read = sources::ReadFile(path); !read) {
     report.Fail(node, read.error().Text());
   }
   return path;
@@ -210,7 +210,7 @@ Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(const ClientTlsConf
     if (path->empty()) {
       continue;
     }
-    auto text = ReadFile(*path);
+    auto text = sources::ReadFile(*path);
     if (!text) {
       return tl::unexpected(text.error());
     }

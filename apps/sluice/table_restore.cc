@@ -13,8 +13,8 @@
 
 #include "base/fault.h"
 #include "daemon_config.h"
-#include "files.h"
 #include "open_table.h"
+#include "sources/files.h"
 #include "store/key_image.h"
 #include "store/table_inspection.h"
 #include "store/table_snapshot_files.h"
@@ -51,7 +51,7 @@ Result<std::uint64_t> KeysOf(const std::string& snapshot) {
 Result<TableFiles> ReadTableFiles(const std::string& config_file) {
   std::string text;
   if (!config_file.empty()) {
-    auto read = ReadFile(config_file);
+    auto read = sources::ReadFile(config_file);
     if (!read) {
       return tl::unexpected(read.error());
     }

@@ -9,10 +9,10 @@
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
+#include "control/envoy_config_loader.h"
 #include "daemon_config.h"
 #include "envoy/configuration.h"
 #include "envoy_config.h"
-#include "envoy_config_loader.h"
 #include "envoy_environment.h"
 #include "exit_code.h"
 #include "proxy_review.h"
@@ -43,8 +43,8 @@ void PrintEnvoyError(const Error& error) {
 
 // "4 limits in 1 domain": what the directory of Envoy's limits holds. Problems are printed; nullopt
 // where there are errors.
-std::optional<std::string> ReviewEnvoy(const EnvoyConfig& config) {
-  const auto tree = ReadEnvoyTree(config);
+std::optional<std::string> ReviewEnvoy(const control::EnvoyFiles& files) {
+  const auto tree = control::ReadEnvoyTree(files);
   if (!tree) {
     PrintEnvoyError(tree.error());
     return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<std::string> ReviewEnvoy(const EnvoyConfig& config) {
     std::printf("%s (warning)\n", skipped.Text().c_str());
   }
   rules::Findings findings;
-  const auto configuration = envoy::Configuration::Read(tree->files, config.reading, findings);
+  const auto configuration = envoy::Configuration::Read(tree->files, files.reading, findings);
   for (const Error& error : findings.errors) {
     PrintEnvoyError(error);
   }
@@ -75,7 +75,7 @@ int Validate(const std::vector<std::string>& files) {
     HintAtRules(besides.listeners, *set, findings);
   }
   Print(findings);
-  const auto limits = besides.envoy ? ReviewEnvoy(*besides.envoy) : std::string();
+  const auto limits = besides.envoy ? ReviewEnvoy(besides.envoy->files) : std::string();
   if (!findings.errors.empty() || !limits) {
     return kExitNo;
   }
@@ -95,16 +95,17 @@ std::optional<EnvoyConfig> ReadEnvoyConfig(const std::string& directory, bool me
     return std::nullopt;
   }
   if (!directory.empty()) {
-    config.envoy->directory = directory;
-    config.envoy->prefix.clear();
+    config.envoy->files.directory = directory;
+    config.envoy->files.prefix.clear();
   }
-  config.envoy->reading.merge_domains = config.envoy->reading.merge_domains || merge_domains;
+  config.envoy->files.reading.merge_domains =
+      config.envoy->files.reading.merge_domains || merge_domains;
   return config.envoy;
 }
 
 int ValidateEnvoy(const std::string& directory, bool merge_domains) {
   const auto config = ReadEnvoyConfig(directory, merge_domains);
-  const auto limits = config ? ReviewEnvoy(*config) : std::nullopt;
+  const auto limits = config ? ReviewEnvoy(config->files) : std::nullopt;
   if (!limits) {
     return kExitNo;
   }

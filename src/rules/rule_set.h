@@ -30,6 +30,8 @@ struct SourceText {
   // table, rule_sources): those are left to their reader, `rules` may be absent, and an empty
   // text is no error.
   bool is_configuration = false;
+
+  bool operator==(const SourceText&) const = default;
 };
 
 // What it means that the attribute which a rule's `cost` names is absent: a request that

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -14,7 +12,7 @@
 
 #include "base/fault.h"
 #include "rules/yaml_tree.h"
-#include "sources/durable_file.h"
+#include "sources/files.h"
 
 namespace sluice::sources {
 
@@ -127,12 +125,11 @@ Result<void> ApiRules::Load() {
         !IsRuleId(std::string_view(name).substr(0, name.size() - kEnding.size()))) {
       continue;
     }
-    std::ifstream stream(at->path(), std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream) {
-      return FileFault(at->path().string(), "cannot be read");
+    auto text = ReadFile(at->path().string());
+    if (!text) {
+      return tl::unexpected(std::move(text.error()));
     }
-    found.emplace(name.substr(0, name.size() - kEnding.size()), std::move(text));
+    found.emplace(name.substr(0, name.size() - kEnding.size()), *std::move(text));
   }
   if (error) {
     return FileFault(folder_, "cannot be read: " + error.message());

@@ -1,13 +1,11 @@
 #include "sources/etcd_gateway.h"
 
 #include <cstddef>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
-#include "base/fault.h"
 #include "net/event_loop.h"
 #include "sources/etcd_messages.h"
+#include "sources/files.h"
 
 namespace sluice::sources {
 
@@ -21,13 +19,10 @@ constexpr int kHttpOk = 200;
 constexpr int kFirstServerError = 500;
 
 Result<std::string> ReadPassword(const std::string& path) {
-  std::ifstream file(path);
-  std::string password{std::istreambuf_iterator<char>(file), {}};
-  if (!file) {
-    return Fault("cannot read the password file " + path);
-  }
-  password.erase(password.find_last_not_of("\r\n") + 1);
-  return password;
+  return ReadFile(path).map([](std::string password) {
+    password.erase(password.find_last_not_of("\r\n") + 1);
+    return password;
+  });
 }
 
 }  // namespace
@@ -79,7 +74,7 @@ void EtcdGateway::LogIn(std::size_t endpoint, std::shared_ptr<net::HttpStream>& 
   }
   const auto password = ReadPassword(settings_.password_file);
   if (!password) {
-    on_token(tl::unexpected(Failure{.message = password.error().message, .sent = false}));
+    on_token(tl::unexpected(Failure{.message = password.error().Text(), .sent = false}));
     return;
   }
   stream =

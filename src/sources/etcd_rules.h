@@ -16,7 +16,6 @@
 #include "net/http_stream.h"
 #include "net/timer_wheel.h"
 #include "sources/etcd_gateway.h"
-#include "sources/etcd_settings.h"
 
 namespace sluice::net {
 class EventLoop;

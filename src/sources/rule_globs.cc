@@ -1,9 +1,6 @@
 #include "sources/rule_globs.h"
 
-#include <array>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -11,38 +8,9 @@
 #include <glob.h>
 
 #include "base/fault.h"
-#include "rules/yaml_tree.h"
+#include "sources/files.h"
 
 namespace sluice::sources {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-}  // namespace
-
-Result<std::string> ReadWholeFile(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    return FileFault(path, "is a directory: name its files, as in " + path + "/*.yaml");
-  }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  std::string text;
-  if (stream) {
-    // One byte more than is allowed is enough for the reader of rules to refuse it.
-    std::array<char, 1 << 16> block{};
-    while (text.size() <= rules::kMaxTextBytes && stream) {
-      stream.read(block.data(), block.size());
-      text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    }
-  }
-  if (!stream.eof() && text.size() <= rules::kMaxTextBytes) {
-    return FileFault(
-        path, "cannot be read: " + std::generic_category().message(errno == 0 ? EIO : errno));
-  }
-  return text;
-}
 
 bool IsGlob(std::string_view text) {
   return text.find_first_of("*?[") != text.npos;
@@ -71,7 +39,11 @@ Result<std::vector<rules::SourceText>> ReadGlobs(std::span<const std::string> gl
       if (!seen.insert(path).second) {
         continue;
       }
-      auto text = ReadWholeFile(path);
+      std::error_code error;
+      if (std::filesystem::is_directory(path, error)) {
+        return FileFault(path, "is a directory: name its files, as in " + path + "/*.yaml");
+      }
+      auto text = ReadFile(path);
       if (!text.has_value()) {
         return tl::make_unexpected(std::move(text.error()));
       }

@@ -14,9 +14,6 @@ namespace sluice::sources {
 
 [[nodiscard]] bool IsGlob(std::string_view text);
 
-// What a file holds; of one that is too large for a source of rules a little more than is allowed.
-[[nodiscard]] Result<std::string> ReadWholeFile(const std::string& path);
-
 // The paths that a glob names now, sorted; a path without wildcards names itself, if it is there.
 [[nodiscard]] std::vector<std::string> PathsOf(const std::string& glob);
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/fault.h"
-#include "sources/rule_globs.h"
+#include "sources/files.h"
 
 namespace sluice::sources {
 
@@ -55,7 +55,7 @@ class Walk {
       Skip(entry, error ? error.message() : "it is not a file");
     } else if (found_.files.size() >= kMostFiles) {
       Skip(entry, "there are more than 10000 files");
-    } else if (auto text = ReadWholeFile(entry.string()); text) {
+    } else if (auto text = ReadFile(entry.string()); text) {
       found_.files.push_back({.name = name, .text = *std::move(text)});
     } else {
       found_.skipped.push_back(std::move(text.error()));

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "frontend/http/mode_switch.h"
-#include "frontend/http/rule_book.h"
+#include "control/mode_file.h"
+#include "control/rule_controller.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 
@@ -9,8 +9,8 @@ namespace sluice::frontend::http {
 
 // What an admin listener's verbs act on. All outlive the front end.
 struct AdminContext {
-  RuleBook& rules;
-  ModeSwitch& modes;
+  control::RuleController& rules;
+  control::ModeFile& modes;
   service::LimiterService& service;
   service::ServiceMetrics& metrics;
 };

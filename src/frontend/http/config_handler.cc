@@ -62,11 +62,7 @@ void AppendSummary(const AdminContext& context, const rules::Rule& rule, wire::J
   json.Name("mode").Text(rules::NameOf(mode));
   json.Name("configured_mode").Text(rules::NameOf(rule.mode));
   json.Name("source").Text(rule.source);
-  json.Name("scope").Text(NameOf(context.rules.ScopeOf(rule)));
-  if (rule.action != rules::Action::kLimit) {
-    json.Name("action").Text(rule.action == rules::Action::kAllow ? "allow" : "deny");
-    return;
-  }
+  json.Name("scope").Text(control::NameOf(control::ScopeOf(rule)));
   if (rule.action != rules::Action::kLimit) {
     json.Name("action").Text(rule.action == rules::Action::kAllow ? "allow" : "deny");
     return;
@@ -88,18 +84,20 @@ void AnswerRule(int status, const AdminContext& context, const rules::Rule& rule
 }
 
 void AnswerNoSuchRule(std::string_view id, Exchange& exchange) {
-  exchange.AnswerProblem(
-      {.status = 404, .title = {}, .detail = service::NoSuchRule(id), .code = "no_such_rule"});
+  const control::ChangeError error{
+      .code = control::ErrorCode::kNotFound, .detail = service::NoSuchRule(id), .errors = {}};
+  exchange.AnswerProblem(ProblemOf(error));
 }
 
-void AnswerRefusal(const RuleRefusal& refusal, Exchange& exchange) {
+void AnswerRefusal(const control::ChangeError& refusal, Exchange& exchange) {
+  const Problem problem = ProblemOf(refusal);
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
-  wire::AppendProblemMembers(json, {.title = wire::StatusPhrase(refusal.status),
-                                    .status = refusal.status,
-                                    .detail = refusal.detail,
-                                    .code = refusal.code});
+  wire::AppendProblemMembers(json, {.title = wire::StatusPhrase(problem.status),
+                                    .status = problem.status,
+                                    .detail = problem.detail,
+                                    .code = problem.code});
   json.Name("errors").BeginArray();
   for (const Error& error : refusal.errors) {
     json.BeginObject().Name("message").Text(error.message);
@@ -112,25 +110,20 @@ void AnswerRefusal(const RuleRefusal& refusal, Exchange& exchange) {
     json.EndObject();
   }
   json.EndArray().EndObject();
-  exchange.AnswerText(refusal.status, kProblemType, body);
+  exchange.AnswerText(problem.status, kProblemType, body);
 }
 
-void AnswerDeleted(std::string_view id, Scope scope, const AdminContext& context,
+void AnswerDeleted(std::string_view id, control::Scope scope, const AdminContext& context,
                    Exchange& exchange) {
   // Another source's rule of the same id is in force again.
   const auto set = context.rules.rules();
   const rules::Rule* const left = set->Find(id);
-  if (left == nullptr) {
-    // What was said of its mode goes with it. That this may not be kept is no reason to fail: a
-    // mode of a rule that is not there does nothing.
-    (void)context.modes.SetMode(id, std::nullopt);
-  }
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
   json.Name("rule_id").Text(id);
   json.Name("status").Text("deleted");
-  json.Name("scope").Text(NameOf(scope));
+  json.Name("scope").Text(control::NameOf(scope));
   if (left != nullptr) {
     json.Name("in_force").Text(left->source);
   }
@@ -147,7 +140,7 @@ class RuleOperation final : public Operation {
       : context_(context), id_(id), body_(body), exchange_(exchange) {}
 
   void Start() override {
-    auto done = [this](const tl::expected<Scope, RuleRefusal>& result) { OnDone(result); };
+    auto done = [this](const control::ChangeResult<control::Scope>& result) { OnDone(result); };
     if (body_) {
       context_.rules.Put(id_, *body_, std::move(done));
     } else {
@@ -156,7 +149,7 @@ class RuleOperation final : public Operation {
   }
 
  private:
-  void OnDone(const tl::expected<Scope, RuleRefusal>& result) {
+  void OnDone(const control::ChangeResult<control::Scope>& result) {
     if (!result) {
       AnswerRefusal(result.error(), exchange_);
     } else if (!body_) {

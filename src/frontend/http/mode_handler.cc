@@ -45,10 +45,9 @@ std::optional<rules::Mode> ModeNamed(std::string_view name) {
   return std::nullopt;
 }
 
-bool Kept(const Result<void>& set, Exchange& exchange) {
+bool Kept(const control::ChangeResult<void>& set, Exchange& exchange) {
   if (!set) {
-    exchange.AnswerProblem(
-        {.status = 503, .title = {}, .detail = set.error().Text(), .code = "not_kept"});
+    exchange.AnswerProblem(ProblemOf(set.error()));
   }
   return set.has_value();
 }
@@ -84,8 +83,9 @@ void HandleMode(const wire::HttpRequest& request, std::string_view id, const Adm
   const auto set = context.rules.rules();
   const rules::Rule* const rule = set->Find(id);
   if (rule == nullptr) {
-    exchange.AnswerProblem(
-        {.status = 404, .title = {}, .detail = NoSuchRuleAmong(*set, id), .code = "no_such_rule"});
+    const control::ChangeError error{
+        .code = control::ErrorCode::kNotFound, .detail = NoSuchRuleAmong(*set, id), .errors = {}};
+    exchange.AnswerProblem(ProblemOf(error));
     return;
   }
   if (request.method == wire::HttpMethod::kPut) {

@@ -34,6 +34,33 @@ Problem ProblemOf(Redeemed outcome, const Problem& not_found) {
   return not_found;
 }
 
+Problem ProblemOf(const control::ChangeError& error) {
+  const auto problem = [&error](int status, std::string_view code) {
+    return Problem{.status = status, .title = {}, .detail = error.detail, .code = code};
+  };
+  switch (error.code) {
+    case control::ErrorCode::kNotFound:
+      return problem(404, "no_such_rule");
+    case control::ErrorCode::kInvalidId:
+      return problem(400, "invalid_rule_id");
+    case control::ErrorCode::kMalformed:
+      return problem(400, "invalid_json");
+    case control::ErrorCode::kInvalid:
+      break;
+    case control::ErrorCode::kReadOnly:
+      return problem(409, "not_from_the_api");
+    case control::ErrorCode::kConflict:
+      return problem(409, "changed");
+    case control::ErrorCode::kNotActive:
+      return problem(409, "not_in_force");
+    case control::ErrorCode::kNotStored:
+      return problem(503, "not_kept");
+    case control::ErrorCode::kOutcomeUnknown:
+      return problem(503, "outcome_unknown");
+  }
+  return problem(422, "invalid_rule");
+}
+
 void AppendProblem(const Problem& problem, std::string& out) {
   out += R"({"type": "about:blank", "title": )";
   wire::AppendJsonString(

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "control/change_error.h"
 #include "frontend/redeemed.h"
 #include "wire/scalar_object.h"
 
@@ -26,6 +27,9 @@ struct Problem {
 // What there is to say where something that was handed in was not carried out; `not_found` where it
 // is none of ours or over. Not of kDone.
 [[nodiscard]] Problem ProblemOf(Redeemed outcome, const Problem& not_found);
+
+// Under which status and code a refused change of rules or modes is answered. A view of `error`.
+[[nodiscard]] Problem ProblemOf(const control::ChangeError& error);
 
 // Appends {"type": "about:blank", "title", "status", "detail", "code", "position": {"offset",
 // "line", "column"}}. Texts may hold anything a client sent: they are escaped.

@@ -45,8 +45,8 @@ TEST_F(EnvoyEnvironmentTest, DefaultsAreThoseOfTheOldServiceButForTheOperatorsFr
   EXPECT_EQ(config.listeners[1].protocol, Protocol::kGrpc);
   EXPECT_EQ(config.listeners[2].address, "127.0.0.1:6070");
   const EnvoyConfig& envoy = config.envoy.value();
-  EXPECT_EQ(envoy.directory, "/srv/runtime_data/current/");
-  EXPECT_EQ(envoy.prefix, "config.");
+  EXPECT_EQ(envoy.files.directory, "/srv/runtime_data/current/");
+  EXPECT_EQ(envoy.files.prefix, "config.");
   EXPECT_TRUE(envoy.settings.compatible);
   EXPECT_EQ(envoy.max_connection_age, Duration(24h));
   EXPECT_EQ(config.log_level, "warn");
@@ -78,8 +78,8 @@ TEST_F(EnvoyEnvironmentTest, VariablesAreReadAsGoReadsThem) {
   EXPECT_TRUE(envoy.settings.retry_after_header);
   EXPECT_TRUE(envoy.settings.ratelimit_fields);
   EXPECT_EQ(envoy.max_connection_age, Duration(90min));
-  EXPECT_EQ(envoy.directory, "/r/s/a");
-  EXPECT_EQ(envoy.prefix, "");
+  EXPECT_EQ(envoy.files.directory, "/r/s/a");
+  EXPECT_EQ(envoy.files.prefix, "");
   EXPECT_EQ(config.listeners[1].address, "[::1]:8081");
   EXPECT_EQ(config.log_level, "trace");
   EXPECT_EQ(config.log_format, LogFormat::kJson);

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/durable_file.h"
+#include "sources/files.h"
 #include "support/temporary_folder.h"
 
 namespace sluice::sources {

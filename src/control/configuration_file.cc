@@ -1,16 +1,15 @@
-#include "configuration_file.h"
+#include "control/configuration_file.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
-#include "daemon_config.h"
 #include "rules/fields.h"
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
-#include "sources/rule_globs.h"
+#include "sources/files.h"
 
-namespace sluice::app {
+namespace sluice::control {
 
 namespace {
 
@@ -46,20 +45,20 @@ void AddDifferent(const YamlNode& map, const YamlNode& other, std::vector<std::s
 
 }  // namespace
 
-ConfigurationFile::ConfigurationFile(rules::SourceText at_start)
-    : at_start_(std::move(at_start)), last_(at_start_.text) {}
+ConfigurationFile::ConfigurationFile(rules::SourceText at_start, Check check)
+    : at_start_(std::move(at_start)), check_(std::move(check)), last_(at_start_.text) {}
 
 tl::expected<rules::SourceText, std::vector<Error>> ConfigurationFile::Read() {
   if (path().empty()) {
     return at_start_;
   }
-  auto text = sources::ReadWholeFile(path());
+  auto text = sources::ReadFile(path());
   if (!text) {
     return tl::unexpected(std::vector<Error>{std::move(text.error())});
   }
   if (*text != last_) {
     rules::Findings findings;
-    (void)ReadDaemonConfig(*text, path(), findings);
+    check_(*text, path(), findings);
     if (findings.errors.empty() && IsEmpty(*text, path()) && !IsEmpty(last_, path())) {
       findings.errors.push_back({.message = "the file is empty: for no rules write rules: []",
                                  .place = {.file = path()}});
@@ -73,17 +72,13 @@ tl::expected<rules::SourceText, std::vector<Error>> ConfigurationFile::Read() {
 }
 
 std::vector<std::string> ConfigurationFile::ChangedSections() const {
-  return SectionsThatDiffer(at_start_.text, last_);
-}
-
-std::vector<std::string> SectionsThatDiffer(std::string_view one, std::string_view other) {
   std::vector<Error> problems;
-  const rules::YamlTree first(one, "", problems);
-  const rules::YamlTree second(other, "", problems);
+  const rules::YamlTree first(at_start_.text, "", problems);
+  const rules::YamlTree second(last_, "", problems);
   std::vector<std::string> names;
   AddDifferent(second.root(), first.root(), names);
   AddDifferent(first.root(), second.root(), names);
   return names;
 }
 
-}  // namespace sluice::app
+}  // namespace sluice::control

@@ -1,4 +1,4 @@
-#include "rule_loader.h"
+#include "control/rule_controller.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,7 +13,9 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "daemon_config.h"
 #include "net/event_loop.h"
+#include "rule_files.h"
 #include "support/scripted_store.h"
 #include "support/temporary_folder.h"
 #include "telemetry/registry.h"
@@ -27,9 +29,9 @@ using ::testing::Not;
 constexpr const char* kRule =
     "rules: [{id: a, key_pattern: 'u:{user_id}', algorithm: gcra, rate: %, window: 1m}]\n";
 
-class RuleLoaderTest : public testing::Test {
+class RuleControllerTest : public testing::Test {
  protected:
-  RuleLoaderTest() {
+  RuleControllerTest() {
     config_.own_rules = {.name = "", .text = "", .is_configuration = true};
     config_.rule_files = {(folder_ / "*.yaml").string()};
   }
@@ -38,6 +40,20 @@ class RuleLoaderTest : public testing::Test {
     std::string text = kRule;
     text.replace(text.find('%'), 1, std::to_string(rate));
     std::ofstream(folder_ / "a.yaml") << text;
+  }
+  // A controller of what config_ says; the test fails where it cannot be.
+  [[nodiscard]] std::unique_ptr<control::RuleController> Make() {
+    auto modes = control::ModeFile::Create(loop_, service_, "");
+    auto sources = RuleSourcesOf(config_);
+    if (!modes || !sources) {
+      ADD_FAILURE();
+      return nullptr;
+    }
+    modes_ = *std::move(modes);
+    auto made =
+        control::RuleController::Create(loop_, service_, metrics_, *modes_, *std::move(sources));
+    EXPECT_TRUE(made) << made.error().Text();
+    return made ? *std::move(made) : nullptr;
   }
   [[nodiscard]] std::size_t rules() const { return service_.Rules()->rules().size(); }
 
@@ -48,13 +64,13 @@ class RuleLoaderTest : public testing::Test {
   support::ScriptedStore store_;
   service::ServiceMetrics metrics_;
   service::LimiterService service_{store_, metrics_};
+  std::unique_ptr<control::ModeFile> modes_;
 };
 
-TEST_F(RuleLoaderTest, AFileAwayForAMomentLiftsNoLimit) {
+TEST_F(RuleControllerTest, AFileAwayForAMomentLiftsNoLimit) {
   Write(1);
-  auto loader = RuleLoader::Create(loop_, service_, metrics_, config_);
-  ASSERT_TRUE(loader);
-  ASSERT_TRUE((*loader)->LoadFirst());
+  const auto controller = Make();
+  ASSERT_NE(controller, nullptr);
   const auto before = service_.Rules();
   ASSERT_EQ(rules(), 1U);
   std::filesystem::remove(folder_ / "a.yaml");  // As many an editor does.
@@ -67,11 +83,10 @@ TEST_F(RuleLoaderTest, AFileAwayForAMomentLiftsNoLimit) {
   }
 }
 
-TEST_F(RuleLoaderTest, AFileThatStaysAwayCounts) {
+TEST_F(RuleControllerTest, AFileThatStaysAwayCounts) {
   Write(1);
-  auto loader = RuleLoader::Create(loop_, service_, metrics_, config_);
-  ASSERT_TRUE(loader);
-  ASSERT_TRUE((*loader)->LoadFirst());
+  const auto controller = Make();
+  ASSERT_NE(controller, nullptr);
   std::filesystem::remove(folder_ / "a.yaml");
   while (rules() == 1) {
     loop_.RunOne();
@@ -103,7 +118,7 @@ class LogLines {
 };
 
 // Rules inside the daemon's own configuration file.
-class OwnRulesTest : public RuleLoaderTest {
+class OwnRulesTest : public RuleControllerTest {
  protected:
   OwnRulesTest() { config_.rule_files.clear(); }
 
@@ -121,10 +136,8 @@ class OwnRulesTest : public RuleLoaderTest {
     rules::Findings findings;
     config_ = ReadDaemonConfig(text, file_, findings);
     ASSERT_TRUE(findings.errors.empty());
-    auto loader = RuleLoader::Create(loop_, service_, metrics_, config_);
-    ASSERT_TRUE(loader);
-    loader_ = *std::move(loader);
-    ASSERT_TRUE(loader_->LoadFirst());
+    controller_ = Make();
+    ASSERT_NE(controller_, nullptr);
     (void)log_.Take();
   }
   [[nodiscard]] std::string reloads() {
@@ -140,7 +153,7 @@ class OwnRulesTest : public RuleLoaderTest {
   }
 
   const std::string file_ = (folder_ / "sluice.yml").string();
-  std::unique_ptr<RuleLoader> loader_;
+  std::unique_ptr<control::RuleController> controller_;
   LogLines log_;
 };
 
@@ -157,10 +170,10 @@ TEST_F(OwnRulesTest, AreReadAgainWhenTheFileChanges) {
 TEST_F(OwnRulesTest, AreReadAgainOnDemand) {
   Start("loops: 1\n" + Rules(1));
   Configure("loops: 1\n" + Rules(3));
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_EQ(rules(), 3U);
   EXPECT_EQ(reloads(), "2 ok, 0 failed");
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_THAT(log_.Take(), HasSubstr("SIGHUP: rules reloaded, nothing changed"));
   EXPECT_EQ(reloads(), "3 ok, 0 failed");
 }
@@ -170,11 +183,11 @@ TEST_F(OwnRulesTest, WhatDoesNotLoadChangesNothingIsSaidEachTimeAndCounted) {
   for (const std::string bad :
        {"loops: [\n", "lops: 1\nrules: []\n", "loops: 1\nrules: [{id: x}]\n"}) {
     Configure(bad);
-    loader_->ReloadOnDemand();
+    controller_->ReloadOnDemand();
     EXPECT_EQ(rules(), 1U) << bad;
     EXPECT_THAT(log_.Take(), HasSubstr("the new rules are invalid, the running rules stay active"))
         << bad;
-    loader_->ReloadOnDemand();
+    controller_->ReloadOnDemand();
     const std::string again = log_.Take();
     EXPECT_THAT(again, HasSubstr("SIGHUP: the rules are still invalid, the running rules stay "
                                  "active: " +
@@ -184,7 +197,7 @@ TEST_F(OwnRulesTest, WhatDoesNotLoadChangesNothingIsSaidEachTimeAndCounted) {
   }
   EXPECT_EQ(reloads(), "1 ok, 6 failed");
   Configure("loops: 1\n" + Rules(1));
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_EQ(reloads(), "2 ok, 6 failed");
 }
 
@@ -192,24 +205,24 @@ TEST_F(OwnRulesTest, WhatDoesNotLoadChangesNothingIsSaidEachTimeAndCounted) {
 TEST_F(OwnRulesTest, AFileThatHasBecomeEmptyLiftsNoLimit) {
   Start("loops: 1\n" + Rules(1));
   Configure("");
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_EQ(rules(), 1U);
   EXPECT_THAT(log_.Take(), HasSubstr("the file is empty: for no rules write rules: []"));
   Configure("rules: []\n");
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_EQ(rules(), 0U);
 }
 
 TEST_F(OwnRulesTest, WhatTakesARestartIsNamedWhenItChanged) {
   Start("loops: 1\ntable: {keys: 10}\n" + Rules(1));
   Configure("# a comment\nloops: 2\ntable: {keys: 10}\ndrain_timeout: 1s\n" + Rules(2));
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_EQ(rules(), 2U);
   EXPECT_THAT(log_.Take(), HasSubstr("loops, drain_timeout changed: restart the daemon"));
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_THAT(log_.Take(), Not(HasSubstr("restart")));
   Configure("table: {keys: 10}\nloops: 1\n" + Rules(2));
-  loader_->ReloadOnDemand();
+  controller_->ReloadOnDemand();
   EXPECT_THAT(log_.Take(), HasSubstr("no restart is needed any more"));
 }
 

@@ -1,4 +1,4 @@
-#include "envoy_config_loader.h"
+#include "control/envoy_config_loader.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,17 +7,19 @@
 
 #include <spdlog/spdlog.h>
 
-#include "sources/tree_files.h"
+#include "control/change_error.h"
 
-namespace sluice::app {
+namespace sluice::control {
 
 namespace {
 
-// From the first sign of a change to reading the files: as in rule_loader.cc.
+using sources::ReloadCause;
+
+// From the first sign of a change to reading the files: as in rule_controller.cc.
 constexpr std::chrono::milliseconds kEnvoySettle{50};
 
 // Where changes are looked for: in the directory, and in the one below it that the files are in.
-std::vector<std::string> Watched(const EnvoyConfig& config) {
+std::vector<std::string> Watched(const EnvoyFiles& config) {
   const std::filesystem::path directory = config.directory;
   std::vector<std::string> globs{(directory / "*").string()};
   if (!config.prefix.empty()) {
@@ -33,19 +35,9 @@ std::string Dotted(std::string name) {
   return name;
 }
 
-// Lengths keep two splits of one text apart.
-std::string Joined(const std::vector<rules::SourceText>& files) {
-  std::string joined = "read\n";
-  for (const rules::SourceText& file : files) {
-    joined += std::to_string(file.name.size()) + ' ' + std::to_string(file.text.size()) + '\n' +
-              file.name + file.text;
-  }
-  return joined;
-}
-
 }  // namespace
 
-Result<sources::TreeFiles> ReadEnvoyTree(const EnvoyConfig& config) {
+Result<sources::TreeFiles> ReadEnvoyTree(const EnvoyFiles& config) {
   auto tree = sources::ReadTree(config.directory, {.skip_dotfiles = config.skip_dotfiles});
   if (tree) {
     std::erase_if(tree->files, [&config](const rules::SourceText& file) {
@@ -55,39 +47,34 @@ Result<sources::TreeFiles> ReadEnvoyTree(const EnvoyConfig& config) {
   return tree;
 }
 
-EnvoyConfigLoader::EnvoyConfigLoader(net::EventLoop& loop, envoy::RateLimitService& service,
-                                     const EnvoyConfig& config, std::function<void()> on_loaded,
-                                     sources::FileSource files)
-    : loop_(loop),
-      service_(service),
-      config_(config),
+EnvoyConfigLoader::EnvoyConfigLoader(envoy::RateLimitService& service, const EnvoyFiles& files,
+                                     std::function<void()> on_loaded, sources::FileSource watched)
+    : service_(service),
+      config_(files),
       on_loaded_(std::move(on_loaded)),
-      files_(std::move(files)) {}
+      watched_(std::move(watched)) {}
 
 Result<std::unique_ptr<EnvoyConfigLoader>> EnvoyConfigLoader::Create(
-    net::EventLoop& loop, envoy::RateLimitService& service, const EnvoyConfig& config,
+    net::EventLoop& loop, envoy::RateLimitService& service, const EnvoyFiles& files,
     std::function<void()> on_loaded) {
-  auto files = sources::FileSource::Create(Watched(config));
-  if (!files) {
-    return tl::unexpected(files.error());
+  auto watched = sources::FileSource::Create(Watched(files));
+  if (!watched) {
+    return tl::unexpected(watched.error());
   }
-  return std::unique_ptr<EnvoyConfigLoader>(
-      new EnvoyConfigLoader(loop, service, config, std::move(on_loaded), *std::move(files)));
+  std::unique_ptr<EnvoyConfigLoader> made(
+      new EnvoyConfigLoader(service, files, std::move(on_loaded), *std::move(watched)));
+  made->Load(ReloadCause::kStart);
+  auto follower = sources::FileFollower::Create(
+      loop, made->watched_, kEnvoySettle,
+      [loader = made.get()] { loader->Load(ReloadCause::kFilesChanged); });
+  if (!follower) {
+    return tl::unexpected(follower.error());
+  }
+  made->follower_ = *std::move(follower);
+  return made;
 }
 
-void EnvoyConfigLoader::LoadFirst() {
-  Load(ReloadCause::kStart);
-  auto follower = FileFollower::Create(loop_, files_, kEnvoySettle,
-                                       [this] { Load(ReloadCause::kFilesChanged); });
-  if (follower) {
-    follower_ = *std::move(follower);
-  } else {
-    spdlog::error("cannot watch {} for changes: {}; send SIGHUP to reload it", config_.directory,
-                  follower.error().Text());
-  }
-}
-
-Result<std::vector<rules::SourceText>> EnvoyConfigLoader::Read() const {
+Result<EnvoyConfigLoader::Texts> EnvoyConfigLoader::Read() const {
   auto tree = ReadEnvoyTree(config_);
   if (!tree) {
     return tl::unexpected(tree.error());
@@ -102,12 +89,11 @@ void EnvoyConfigLoader::Load(ReloadCause cause) {
   const std::string_view why = NameOf(cause);
   auto files = Read();
   if (!files) {
-    Fail(cause, {files.error()}, "unread " + files.error().Text());
+    Fail(cause, {files.error()}, {}, files.error().Text());
     return;
   }
-  std::string text = Joined(*files);
-  if (text == running_text_) {
-    failed_text_.clear();
+  if (running_ == *files) {
+    failed_.reset();
     if (cause == ReloadCause::kOperator) {
       spdlog::info("SIGHUP: Envoy's limits reloaded, nothing changed");
     }
@@ -116,15 +102,15 @@ void EnvoyConfigLoader::Load(ReloadCause cause) {
   rules::Findings findings;
   auto configuration = envoy::Configuration::Read(*files, config_.reading, findings);
   if (configuration == nullptr) {
-    Fail(cause, findings.errors, std::move(text));
+    Fail(cause, findings.errors, *std::move(files), "");
     return;
   }
   const std::size_t limits = configuration->limits().size();
   const std::size_t domains = configuration->domain_count();
   service_.SetConfiguration(std::move(configuration));
   service_.metrics().CountLoad(true);
-  running_text_ = std::move(text);
-  failed_text_.clear();
+  running_ = *std::move(files);
+  failed_.reset();
   if (domains == 0) {
     spdlog::warn("{}: no domain is configured below {}: every request is allowed", why,
                  config_.directory);
@@ -135,25 +121,22 @@ void EnvoyConfigLoader::Load(ReloadCause cause) {
   on_loaded_();
 }
 
-void EnvoyConfigLoader::Fail(ReloadCause cause, const std::vector<Error>& errors,
-                             std::string text) {
+void EnvoyConfigLoader::Fail(ReloadCause cause, const std::vector<Error>& errors, Texts texts,
+                             std::string unread) {
   service_.metrics().CountLoad(false);
   const std::string_view running =
-      running_text_.empty() ? "there is no other, so calls fail" : "the running one stays active";
-  if (text == failed_text_) {  // All of its errors are in the log.
+      running_ ? "the running one stays active" : "there is no other, so calls fail";
+  std::pair attempt(std::move(texts), std::move(unread));
+  if (failed_ == attempt) {  // All of its errors are in the log.
     if (cause == ReloadCause::kOperator) {
       spdlog::error("SIGHUP: the configuration of Envoy's domains is still invalid, {}: {}",
                     running, errors.front().Text());
     }
     return;
   }
-  failed_text_ = std::move(text);
-  std::string lines;
-  for (const Error& error : errors) {
-    lines += "\n" + error.Text();
-  }
+  failed_ = std::move(attempt);
   spdlog::error("{}: the configuration of Envoy's domains is invalid, {}:{}", NameOf(cause),
-                running, lines);
+                running, Lines(errors));
 }
 
-}  // namespace sluice::app
+}  // namespace sluice::control

@@ -1,4 +1,4 @@
-#include "rule_text.h"
+#include "control/rule_text.h"
 
 #include <algorithm>
 #include <vector>
@@ -6,7 +6,7 @@
 #include "rules/yaml_tree.h"
 #include "wire/json_writer.h"
 
-namespace sluice::app {
+namespace sluice::control {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::string RuleText(const rules::SourceText& source, std::string_view id) {
   return "{}";
 }
 
-}  // namespace sluice::app
+}  // namespace sluice::control

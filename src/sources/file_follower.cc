@@ -1,4 +1,4 @@
-#include "file_follower.h"
+#include "sources/file_follower.h"
 
 #include <cerrno>
 #include <system_error>
@@ -8,9 +8,9 @@
 
 #include "net/event_loop.h"
 
-namespace sluice::app {
+namespace sluice::sources {
 
-FileFollower::FileFollower(net::EventLoop& loop, sources::FileSource& files, Duration settle,
+FileFollower::FileFollower(net::EventLoop& loop, FileSource& files, Duration settle,
                            std::function<void()> on_changed, int fd)
     : loop_(loop),
       files_(files),
@@ -22,8 +22,7 @@ FileFollower::FileFollower(net::EventLoop& loop, sources::FileSource& files, Dur
         on_changed_();
       }) {}
 
-Result<std::unique_ptr<FileFollower>> FileFollower::Create(net::EventLoop& loop,
-                                                           sources::FileSource& files,
+Result<std::unique_ptr<FileFollower>> FileFollower::Create(net::EventLoop& loop, FileSource& files,
                                                            Duration settle,
                                                            std::function<void()> on_changed) {
   // The watcher closes its descriptor, and the source its own.
@@ -43,4 +42,4 @@ void FileFollower::OnReadable() {
   }
 }
 
-}  // namespace sluice::app
+}  // namespace sluice::sources

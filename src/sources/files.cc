@@ -1,5 +1,6 @@
-#include "sources/durable_file.h"
+#include "sources/files.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +9,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/fault.h"
+#include "rules/yaml_node.h"
 
 namespace sluice::sources {
 
@@ -75,6 +79,31 @@ int MakeFolders(const fs::path& folder) {
 }
 
 }  // namespace
+
+Result<std::string> ReadFile(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) {
+    return IoFault(path, "read", errno);
+  }
+  std::string text;
+  std::array<char, 1 << 16> block{};
+  for (;;) {
+    const ssize_t got = ::read(file.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return IoFault(path, "read", errno);
+    }
+    if (got == 0) {
+      return text;
+    }
+    text.append(block.data(), static_cast<std::size_t>(got));
+    if (text.size() > rules::kMaxTextBytes) {
+      return FileFault(path, "cannot be read: more than 64 MiB");
+    }
+  }
+}
 
 Result<void> WriteDurably(const std::string& path, std::string_view text) {
   std::error_code error;

@@ -1,4 +1,4 @@
-#include "mode_file.h"
+#include "control/mode_file.h"
 
 #include <algorithm>
 #include <array>
@@ -11,20 +11,19 @@
 
 #include <spdlog/spdlog.h>
 
-#include "files.h"
 #include "rules/value_reader.h"
 #include "rules/yaml_tree.h"
-#include "sources/durable_file.h"
+#include "sources/files.h"
 #include "wire/json_writer.h"
 
-namespace sluice::app {
+namespace sluice::control {
 
 namespace {
 
 using rules::YamlNode;
 
-// An editor's steps: see FileFollower.
-constexpr std::chrono::milliseconds kSettle{50};
+// An editor's steps: see sources::FileFollower.
+constexpr std::chrono::milliseconds kModeSettle{50};
 constexpr std::array<std::string_view, 3> kModes{"enforce", "shadow", "off"};
 constexpr std::array<std::string_view, 2> kTruths{"false", "true"};
 
@@ -71,11 +70,24 @@ rules::ModeOverrides Read(const YamlNode& root, rules::Reporter& report) {
 
 }  // namespace
 
+Result<std::unique_ptr<ModeFile>> ModeFile::Create(net::EventLoop& loop,
+                                                   service::LimiterService& service,
+                                                   std::string file) {
+  std::unique_ptr<ModeFile> made(new ModeFile(service, std::move(file)));
+  if (auto loaded = made->Load(); !loaded) {
+    return tl::unexpected(loaded.error());
+  }
+  if (auto followed = made->Follow(loop); !followed) {
+    return tl::unexpected(followed.error());
+  }
+  return made;
+}
+
 Result<void> ModeFile::Load() {
   std::error_code error;
   rules::ModeOverrides read;
   if (!file_.empty() && (std::filesystem::exists(file_, error) || error)) {
-    const auto text = ReadFile(file_);
+    const auto text = sources::ReadFile(file_);
     if (!text) {
       return tl::unexpected(text.error());
     }
@@ -107,7 +119,7 @@ Result<void> ModeFile::Follow(net::EventLoop& loop) {
     return tl::unexpected(watched.error());
   }
   watched_.emplace(*std::move(watched));
-  auto follower = FileFollower::Create(loop, *watched_, kSettle, [this] {
+  auto follower = sources::FileFollower::Create(loop, *watched_, kModeSettle, [this] {
     if (const auto loaded = Load(); !loaded) {
       spdlog::error("the modes cannot be read and stay unchanged: {}", loaded.error().Text());
     }
@@ -119,7 +131,7 @@ Result<void> ModeFile::Follow(net::EventLoop& loop) {
   return {};
 }
 
-Result<void> ModeFile::SetMode(std::string_view rule, std::optional<rules::Mode> mode) {
+ChangeResult<void> ModeFile::SetMode(std::string_view rule, std::optional<rules::Mode> mode) {
   rules::ModeOverrides next = modes_;
   if (mode) {
     next.by_rule.insert_or_assign(std::string(rule), *mode);
@@ -134,7 +146,7 @@ Result<void> ModeFile::SetMode(std::string_view rule, std::optional<rules::Mode>
   return set;
 }
 
-Result<void> ModeFile::SetKillSwitch(bool on) {
+ChangeResult<void> ModeFile::SetKillSwitch(bool on) {
   rules::ModeOverrides next = modes_;
   next.all = on ? std::optional(rules::Mode::kOff) : std::nullopt;
   auto set = Set(std::move(next));
@@ -145,10 +157,10 @@ Result<void> ModeFile::SetKillSwitch(bool on) {
   return set;
 }
 
-Result<void> ModeFile::Set(rules::ModeOverrides modes) {
+ChangeResult<void> ModeFile::Set(rules::ModeOverrides modes) {
   if (!file_.empty()) {
     if (auto kept = sources::WriteDurably(file_, TextOf(modes)); !kept) {
-      return kept;
+      return Refused(ErrorCode::kNotStored, kept.error().Text());
     }
   }
   PutInForce(std::move(modes));
@@ -176,4 +188,4 @@ void ModeFile::Write(telemetry::Exposition& out) const {
   }
 }
 
-}  // namespace sluice::app
+}  // namespace sluice::control

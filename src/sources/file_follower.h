@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "sluice/result.h"
 #include "sluice/time.h"
@@ -14,7 +16,27 @@ namespace sluice::net {
 class EventLoop;
 }  // namespace sluice::net
 
-namespace sluice::app {
+namespace sluice::sources {
+
+// Why files are read.
+enum class ReloadCause : std::uint8_t {
+  kStart,
+  kFilesChanged,
+  kOperator,  // SIGHUP. It gets an answer in the log each time, also where nothing is new.
+};
+
+// As the log names it.
+[[nodiscard]] constexpr std::string_view NameOf(ReloadCause cause) {
+  switch (cause) {
+    case ReloadCause::kStart:
+      return "start";
+    case ReloadCause::kFilesChanged:
+      return "files changed";
+    case ReloadCause::kOperator:
+      return "SIGHUP";
+  }
+  return "";
+}
 
 // Says on the loop that files have changed, once they have settled: editors and tools put a file
 // in place in steps (away with the old one, a new one, its text), and a step is no whole. One
@@ -24,16 +46,15 @@ class FileFollower {
   // `loop` and `files` outlive it. `settle` is from the first sign of a change to `on_changed`.
   // Errors: no descriptor is left.
   [[nodiscard]] static Result<std::unique_ptr<FileFollower>> Create(
-      net::EventLoop& loop, sources::FileSource& files, Duration settle,
-      std::function<void()> on_changed);
+      net::EventLoop& loop, FileSource& files, Duration settle, std::function<void()> on_changed);
 
  private:
-  FileFollower(net::EventLoop& loop, sources::FileSource& files, Duration settle,
+  FileFollower(net::EventLoop& loop, FileSource& files, Duration settle,
                std::function<void()> on_changed, int fd);
   void OnReadable();
 
   net::EventLoop& loop_;
-  sources::FileSource& files_;
+  FileSource& files_;
   const Duration settle_;
   std::function<void()> on_changed_;
   net::FdWatcher watcher_;
@@ -41,4 +62,4 @@ class FileFollower {
   bool settling_ = false;
 };
 
-}  // namespace sluice::app
+}  // namespace sluice::sources

@@ -7,6 +7,9 @@
 
 namespace sluice::sources {
 
+// All of a file, at most 64 MiB (rules::kMaxTextBytes). Errors name the file and the reason.
+[[nodiscard]] Result<std::string> ReadFile(const std::string& path);
+
 // Puts `text` in place of the file at `path`, whole or not at all: written beside it, synced,
 // renamed over it, and the folder synced, so that once this returns a loss of power loses
 // nothing. Makes the folders on the way, for this user only. Errors name the path and the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,16 +9,21 @@
 
 #include "sluice/result.h"
 
+#include "rules/findings.h"
 #include "rules/rule_set.h"
 
-namespace sluice::app {
+namespace sluice::control {
 
 // The daemon's configuration file as a source of rules: read anew like any other. What else it
 // says counts at the start alone; where that has changed, a restart is due. One thread.
 class ConfigurationFile {
  public:
+  // Reports what is wrong with the text of a configuration, but for its rules.
+  using Check = std::function<void(std::string_view text, const std::string& path,
+                                   rules::Findings& findings)>;
+
   // `at_start`: what the daemon was started with; without a name there is no file.
-  explicit ConfigurationFile(rules::SourceText at_start);
+  ConfigurationFile(rules::SourceText at_start, Check check);
 
   // "": there is no file.
   [[nodiscard]] const std::string& path() const { return at_start_.name; }
@@ -32,12 +38,8 @@ class ConfigurationFile {
 
  private:
   const rules::SourceText at_start_;
+  const Check check_;
   std::string last_;  // The text that was good last.
 };
 
-// The top-level fields, but for rules and attributes, in which two configurations differ. Comments
-// and the order and manner of writing do not count.
-[[nodiscard]] std::vector<std::string> SectionsThatDiffer(std::string_view one,
-                                                          std::string_view other);
-
-}  // namespace sluice::app
+}  // namespace sluice::control
