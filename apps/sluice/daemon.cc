@@ -26,6 +26,7 @@
 #include "frontend/grpc/health.h"
 #include "frontend/http/readiness.h"
 #include "greeting.h"
+#include "idempotency/answer_memory.h"
 #include "lease/lease_store.h"
 #include "log.h"
 #include "net/event_loop.h"
@@ -296,7 +297,7 @@ class Daemon {
   std::optional<frontend::http::AdminContext> context_;
   std::unique_ptr<control::EnvoyConfigLoader> envoy_;
   std::unique_ptr<Credentials> credentials_;
-  frontend::http::AnswerMemory answers_;
+  idempotency::AnswerMemory answers_;
   Server server_;
   Drain drain_;
   // Redis's answers go through leases, which drain_ has: the latter stay for longer.

@@ -19,11 +19,11 @@
 #include "frontend/grpc/front_end.h"
 #include "frontend/grpc/health.h"
 #include "frontend/http/admin_context.h"
-#include "frontend/http/answer_memory.h"
 #include "frontend/http/envoy_context.h"
 #include "frontend/http/front_end.h"
 #include "frontend/http/readiness.h"
 #include "frontend/resp/front_end.h"
+#include "idempotency/answer_memory.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
 #include "service/limiter_service.h"
@@ -51,7 +51,7 @@ class Server {
 
   // Where check listeners remember what they answered to an Idempotency-Key. Before Open();
   // outlives this.
-  void RememberIn(frontend::http::AnswerMemory& memory) { memory_ = &memory; }
+  void RememberIn(idempotency::AnswerMemory& memory) { memory_ = &memory; }
 
   // Binds every address. Errors name the address and the remedy; then nothing is served.
   // `credentials` are those of `config`, and outlive the server.
@@ -146,7 +146,7 @@ class Server {
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;
   std::vector<OpenAddress> addresses_;
   const frontend::http::AdminContext* context_ = nullptr;
-  frontend::http::AnswerMemory* memory_ = nullptr;
+  idempotency::AnswerMemory* memory_ = nullptr;
   bool stopped_ = false;
 };
 

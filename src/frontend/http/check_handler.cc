@@ -5,7 +5,7 @@
 
 namespace sluice::frontend::http {
 
-void HandleCheck(const wire::HttpRequest& request, AnswerMemory* memory,
+void HandleCheck(const wire::HttpRequest& request, idempotency::AnswerMemory* memory,
                  service::LimiterService& service, Exchange& exchange) {
   if (request.fields.Has(wire::RareField::kContentEncoding)) {
     exchange.AnswerProblem({.status = 415,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "frontend/http/answer_memory.h"
 #include "frontend/http/exchange.h"
+#include "idempotency/answer_memory.h"
 #include "service/limiter_service.h"
 #include "wire/http_request.h"
 
@@ -11,7 +11,7 @@ namespace sluice::frontend::http {
 // with the problem: 415 for an encoded body, 400 for one that is no JSON. What Content-Type
 // says is not asked: `curl -d` calls every body a form, and a body is judged by what it is.
 // With an Idempotency-Key and a `memory`, see keyed_check.h.
-void HandleCheck(const wire::HttpRequest& request, AnswerMemory* memory,
+void HandleCheck(const wire::HttpRequest& request, idempotency::AnswerMemory* memory,
                  service::LimiterService& service, Exchange& exchange);
 
 }  // namespace sluice::frontend::http

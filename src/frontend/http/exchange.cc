@@ -152,15 +152,15 @@ void Exchange::AskProxyCheck() {
   state_ = State::kAsking;
 }
 
-void Exchange::RememberIn(AnswerMemory& memory, const std::string& name) {
+void Exchange::RememberIn(idempotency::AnswerMemory& memory, const std::string& name) {
   memory_ = &memory;
   memory_name_ = name;
 }
 
-void Exchange::AnswerAsBefore(const AnswerMemory::Answer& answer) {
+void Exchange::AnswerAsBefore(const idempotency::AnswerMemory::Answer& answer) {
   status_ = 200;
   content_type_ = "application/json";
-  fields_ = answer.fields;
+  fields_ = answer.metadata;
   AppendField("Idempotent-Replayed", "true", fields_);
   body_ = answer.body;
   state_ = State::kReady;
@@ -184,9 +184,9 @@ Duration Exchange::Now() const {
 
 // Also where nobody is there any more to be answered: whoever comes again has spent already.
 void Exchange::Remember() {
-  AnswerMemory& memory = *std::exchange(memory_, nullptr);
+  idempotency::AnswerMemory& memory = *std::exchange(memory_, nullptr);
   if (verdict.request_error.empty() && verdict.allowed && !peek) {
-    memory.Keep(memory_name_, Now(), {.fields = fields_, .body = body_});
+    memory.Keep(memory_name_, Now(), {.metadata = fields_, .body = body_});
   } else {
     memory.Drop(memory_name_);
   }

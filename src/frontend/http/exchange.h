@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/http/answer_memory.h"
 #include "frontend/http/operation.h"
 #include "frontend/http/problem.h"
+#include "idempotency/answer_memory.h"
 #include "net/timer_wheel.h"
 #include "service/limiter_service.h"
 #include "wire/check_json.h"
@@ -76,9 +76,9 @@ class Exchange final : public service::DecideCall {
   void AskProxyCheck();
 
   // What is answered to the check that is asked next is remembered under `name`, if it allows.
-  void RememberIn(AnswerMemory& memory, const std::string& name);
+  void RememberIn(idempotency::AnswerMemory& memory, const std::string& name);
   // The answer of an earlier check, and a header field that says so.
-  void AnswerAsBefore(const AnswerMemory::Answer& answer);
+  void AnswerAsBefore(const idempotency::AnswerMemory::Answer& answer);
 
   // The connection is gone: nobody is there to be answered.
   [[nodiscard]] bool abandoned() const { return client_ == nullptr; }
@@ -157,7 +157,7 @@ class Exchange final : public service::DecideCall {
   std::string fields_;  // Header lines, beside those that every response has.
   std::string body_;
   std::unique_ptr<Operation> operation_;
-  AnswerMemory* memory_ = nullptr;  // Of a check that is to be remembered.
+  idempotency::AnswerMemory* memory_ = nullptr;  // Of a check that is to be remembered.
   std::string memory_name_;
 };
 

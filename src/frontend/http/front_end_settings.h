@@ -13,6 +13,7 @@
 #include "frontend/http/browser_guard.h"
 #include "frontend/http/limit_headers.h"
 #include "frontend/http/proxy_settings.h"
+#include "idempotency/answer_memory.h"
 #include "wire/http1_parser.h"
 
 namespace sluice::signing {
@@ -23,7 +24,6 @@ namespace sluice::frontend::http {
 
 struct AdminContext;
 struct EnvoyContext;
-class AnswerMemory;
 
 // What a listener is for. All tell their health.
 enum class Role : std::uint8_t {
@@ -51,7 +51,8 @@ struct FrontEndSettings {
   AnswerLog* log = nullptr;  // Logs refusals of requests. Outlives the front end.
   // By which holds, receipts and reservations are sealed. None: none are given out or taken.
   const signing::Keyring* keys = nullptr;
-  AnswerMemory* memory = nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.
+  idempotency::AnswerMemory* memory =
+      nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.
   wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
   std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
   std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.

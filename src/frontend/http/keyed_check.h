@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "frontend/http/answer_memory.h"
 #include "frontend/http/exchange.h"
+#include "idempotency/answer_memory.h"
 #include "service/limiter_service.h"
 #include "wire/http_request.h"
 
@@ -21,7 +21,7 @@ namespace sluice::frontend::http {
 
 // Answers the exchange, or sets it up to ask or to wait; its check has been read. `wait` is
 // AskCheck()'s.
-void SendKeyedCheck(const wire::HttpRequest& request, AnswerMemory& memory,
+void SendKeyedCheck(const wire::HttpRequest& request, idempotency::AnswerMemory& memory,
                     service::LimiterService& service, bool wait, Exchange& exchange);
 
 }  // namespace sluice::frontend::http

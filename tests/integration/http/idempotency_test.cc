@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "frontend/http/answer_memory.h"
+#include "idempotency/answer_memory.h"
 #include "integration/http/front_end_fixture.h"
 #include "integration/http/table_front_end_fixture.h"
 
@@ -31,7 +31,7 @@ rules:
     client_ = std::make_unique<net::FakeClient>(loop_, address);
     front_end_->Accept(client_->MakeTransport());
   }
-  void Remember(AnswerMemory& memory) {
+  void Remember(idempotency::AnswerMemory& memory) {
     FrontEndSettings settings;
     settings.memory = &memory;
     OpenFrontEnd(settings);
@@ -42,7 +42,7 @@ rules:
   }
   std::int64_t Left() { return Check(R"({"user_id": "a", "peek": true})").Number("remaining"); }
 
-  AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24)}};
+  idempotency::AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24)}};
 };
 
 TEST_F(IdempotencyTest, TheFirstAllowedAnswerComesAgainByteForByte) {
@@ -109,7 +109,8 @@ TEST_F(IdempotencyTest, ACredentialMeansTheSameCallerFromAnyAddress) {
 }
 
 TEST_F(IdempotencyTest, AnAttributeSaysWhoseAKeyIs) {
-  AnswerMemory memory({.bytes = 1U << 20U, .keep = hours(24), .caller_attribute = "user_id"});
+  idempotency::AnswerMemory memory(
+      {.bytes = 1U << 20U, .keep = hours(24), .caller_attribute = "user_id"});
   Remember(memory);
   const std::string body = R"({"user_id": "a", "pod": "1"})";
   EXPECT_EQ(Check(body, Key("k") + "Authorization: Bearer x\r\n").Number("remaining"), 1);
@@ -142,7 +143,7 @@ class LateIdempotencyTest : public FrontEndFixture {
   }
   void TearDown() override { front_end_.reset(); }
 
-  AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24)}};
+  idempotency::AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24)}};
 };
 
 TEST_F(LateIdempotencyTest, TwoCopiesThatArriveTogetherSpendOnce) {
@@ -216,7 +217,7 @@ class SharedIdempotencyTest : public FrontEndFixture {
   void TearDown() override { front_end_.reset(); }
 
   OtherNode other_;
-  AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24), .shared = &other_}};
+  idempotency::AnswerMemory memory_{{.bytes = 1U << 20U, .keep = hours(24), .shared = &other_}};
   const std::string request_ = Check(R"({"user_id": "u", "cost": 7})", Key("k"));
 };
 

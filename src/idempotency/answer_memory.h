@@ -18,12 +18,12 @@
 #include "store/answer_records.h"
 #include "telemetry/registry.h"
 
-namespace sluice::frontend::http {
+namespace sluice::idempotency {
 
 // The answers to checks that came with an Idempotency-Key, so that one that is sent again gets
 // the first answer that allowed, byte for byte, and spends nothing.
 //
-// A key is one caller's: who asks is part of its name (keyed_check.cc). What is remembered is
+// A key is one caller's: who asks is part of its name. What is remembered is
 // bounded in bytes; where there is no room the oldest answer goes before its time, and that is
 // counted. It lives as long as the process; where nodes share a store, what is kept is also there,
 // and a check that this node does not know must be claimed there first: PrepareClaim() and
@@ -42,9 +42,9 @@ class AnswerMemory final : public telemetry::Source {
   explicit AnswerMemory(const Settings& settings);
   ~AnswerMemory() override;
 
-  // What a check was answered: it allowed, and its status was 200.
+  // What a check that was allowed was answered, in the front end's own bytes.
   struct Answer {
-    std::string fields;
+    std::string metadata;  // HTTP's header fields.
     std::string body;
   };
   enum class Found : std::uint8_t {
@@ -112,4 +112,4 @@ class AnswerMemory final : public telemetry::Source {
   std::atomic<std::uint64_t> bytes_{0};
 };
 
-}  // namespace sluice::frontend::http
+}  // namespace sluice::idempotency

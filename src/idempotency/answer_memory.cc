@@ -1,4 +1,4 @@
-#include "frontend/http/answer_memory.h"
+#include "idempotency/answer_memory.h"
 
 #include <charconv>
 #include <memory>
@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 
-namespace sluice::frontend::http {
+namespace sluice::idempotency {
 
 namespace {
 
@@ -39,19 +39,20 @@ std::string DigestOf(const std::string& name) {
   return text;
 }
 
-// An answer as a record has it: how long the fields are, then both texts.
+// An answer as a record has it: how long the metadata is, then both texts.
 std::string TextOf(const AnswerMemory::Answer& answer) {
-  return std::to_string(answer.fields.size()) + ":" + answer.fields + answer.body;
+  return std::to_string(answer.metadata.size()) + ":" + answer.metadata + answer.body;
 }
 bool ReadText(std::string_view text, AnswerMemory::Answer& answer) {
-  std::size_t fields = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fields);
+  std::size_t metadata = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), metadata);
   const auto begin = static_cast<std::size_t>(end - text.data()) + 1;
-  if (error != std::errc() || begin > text.size() || *end != ':' || fields > text.size() - begin) {
+  if (error != std::errc() || begin > text.size() || *end != ':' ||
+      metadata > text.size() - begin) {
     return false;
   }
-  answer.fields = text.substr(begin, fields);
-  answer.body = text.substr(begin + fields);
+  answer.metadata = text.substr(begin, metadata);
+  answer.body = text.substr(begin + metadata);
   return true;
 }
 
@@ -174,7 +175,7 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
     if (record != nullptr) {
       record->body = HexOf(entry.body);
     }
-    entry.bytes = kEntryBytes + name.size() + answer.fields.size() + answer.body.size();
+    entry.bytes = kEntryBytes + name.size() + answer.metadata.size() + answer.body.size();
     if (entry.bytes > bytes_a_shard_) {
       evictions_.fetch_add(1, std::memory_order_relaxed);
       shard.entries.erase(at);
@@ -260,4 +261,4 @@ void AnswerMemory::Write(telemetry::Exposition& out) const {
         evictions_);
 }
 
-}  // namespace sluice::frontend::http
+}  // namespace sluice::idempotency

@@ -1,4 +1,4 @@
-#include "frontend/http/answer_memory.h"
+#include "idempotency/answer_memory.h"
 
 #include <atomic>
 #include <chrono>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice::frontend::http {
+namespace sluice::idempotency {
 namespace {
 
 using Found = AnswerMemory::Found;
@@ -40,9 +40,9 @@ class AnswerMemoryTest : public testing::Test {
 
 TEST_F(AnswerMemoryTest, GivesTheFirstAnswerBackUntilItsTimeIsOver) {
   EXPECT_EQ(Begin("a", "x"), Found::kNothing);
-  memory_.Keep("a", kNow, {.fields = "F", .body = "B"});
+  memory_.Keep("a", kNow, {.metadata = "F", .body = "B"});
   EXPECT_EQ(Begin("a", "x", kNow + hours(24) - Duration(1)), Found::kAnswer);
-  EXPECT_EQ(answer_.fields, "F");
+  EXPECT_EQ(answer_.metadata, "F");
   EXPECT_EQ(answer_.body, "B");
   EXPECT_EQ(Begin("a", "y"), Found::kOther);
   EXPECT_EQ(Begin("b", "x"), Found::kNothing);
@@ -65,7 +65,7 @@ TEST_F(AnswerMemoryTest, ASecondCopyWaitsForTheFirst) {
   EXPECT_EQ(Begin("a", "x"), Found::kPending);
   EXPECT_EQ(Begin("a", "y"), Found::kOther);
   EXPECT_EQ(woken_, 0);
-  memory_.Keep("a", kNow, {.fields = "", .body = "B"});
+  memory_.Keep("a", kNow, {.metadata = "", .body = "B"});
   EXPECT_EQ(woken_, 2);
   EXPECT_EQ(Begin("a", "x"), Found::kAnswer);
   EXPECT_EQ(Begin("b", "x"), Found::kNothing);
@@ -78,7 +78,7 @@ TEST_F(AnswerMemoryTest, HasABoundAndCountsWhatItForgetsEarly) {
   for (int i = 0; i < 2'000; ++i) {
     const std::string name = "n" + std::to_string(i);
     ASSERT_EQ(Begin(name, "x"), Found::kNothing);
-    memory_.Keep(name, kNow, {.fields = "", .body = std::string(100, 'b')});
+    memory_.Keep(name, kNow, {.metadata = "", .body = std::string(100, 'b')});
   }
   const int kept = std::stoi(Metric("sluice_idempotency_answers"));
   EXPECT_GT(kept, 100);
@@ -86,7 +86,7 @@ TEST_F(AnswerMemoryTest, HasABoundAndCountsWhatItForgetsEarly) {
   EXPECT_EQ(std::stoi(Metric("sluice_idempotency_evictions_total")), 2'000 - kept);
   EXPECT_EQ(Begin("n1999", "x"), Found::kAnswer);
   EXPECT_EQ(Begin("huge", "x"), Found::kNothing);
-  memory_.Keep("huge", kNow, {.fields = "", .body = std::string(10'000, 'b')});
+  memory_.Keep("huge", kNow, {.metadata = "", .body = std::string(10'000, 'b')});
   EXPECT_EQ(Begin("huge", "x"), Found::kNothing);
 }
 
@@ -121,7 +121,7 @@ TEST(SharedAnswerMemoryTest, TellsOthersWhatIsKeptUnderADigestThatAllNodesMake) 
   EXPECT_EQ(claim.name, "2bb80d537b1da3e38bd30361aa855686");  // The first half of its SHA-256.
   EXPECT_EQ(claim.body.size(), 32U);
   EXPECT_EQ(memory.TakeClaim(claim, answer), Found::kNothing);
-  memory.Keep("secret", kNow, {.fields = "A: b\r\n", .body = "{12:}"});
+  memory.Keep("secret", kNow, {.metadata = "A: b\r\n", .body = "{12:}"});
   ASSERT_EQ(records.names, std::vector<std::string>{claim.name});
   EXPECT_EQ(records.bodies[0], claim.body);
   EXPECT_EQ(records.lasts, hours(3));
@@ -130,7 +130,7 @@ TEST(SharedAnswerMemoryTest, TellsOthersWhatIsKeptUnderADigestThatAllNodesMake) 
   claim.found = Claim::Found::kAnswered;
   claim.answer = records.answers[0];
   EXPECT_EQ(other.TakeClaim(claim, answer), Found::kAnswer);
-  EXPECT_EQ(answer.fields, "A: b\r\n");
+  EXPECT_EQ(answer.metadata, "A: b\r\n");
   EXPECT_EQ(answer.body, "{12:}");
 }
 
@@ -165,7 +165,7 @@ TEST_F(AnswerMemoryTest, OfCopiesOnManyThreadsOneIsFirst) {
               memory_.Begin(name, "x", kNow, answer, [again] { again->set_value(); });
           if (found == Found::kNothing) {
             ++firsts;
-            memory_.Keep(name, kNow, {.fields = "", .body = "B"});
+            memory_.Keep(name, kNow, {.metadata = "", .body = "B"});
             return;
           }
           if (found == Found::kAnswer) {
@@ -185,4 +185,4 @@ TEST_F(AnswerMemoryTest, OfCopiesOnManyThreadsOneIsFirst) {
 }
 
 }  // namespace
-}  // namespace sluice::frontend::http
+}  // namespace sluice::idempotency
