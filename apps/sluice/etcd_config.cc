@@ -7,9 +7,9 @@
 
 #include "config_fields.h"
 #include "net/dial.h"
-#include "net/tls_context.h"
 #include "rules/value_reader.h"
 #include "sources/files.h"
+#include "store_config.h"
 
 namespace sluice::app {
 
@@ -48,17 +48,6 @@ void ReadEndpoint(const YamlNode& node, Reporter& report, EtcdConfig& etcd,
     scheme = secure ? secure : scheme;
     etcd.endpoints.push_back(target->Text());
   }
-}
-
-Result<std::optional<net::PemFile>> ReadPem(const std::string& path) {
-  if (path.empty()) {
-    return std::nullopt;
-  }
-  auto text = sources::ReadFile(path);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  return net::PemFile{.path = path, .text = *std::move(text)};
 }
 
 }  // namespace
@@ -133,18 +122,8 @@ Result<sources::EtcdSettings> SettingsOf(const EtcdConfig& etcd) {
     }
   }
   if (etcd.uses_tls) {
-    auto ca = ReadPem(etcd.ca);
-    auto certificate = ReadPem(etcd.cert);
-    auto key = ReadPem(etcd.key);
-    for (const auto* file : {&ca, &certificate, &key}) {
-      if (!*file) {
-        return tl::unexpected(file->error());
-      }
-    }
-    auto tls = net::TlsContext::Client({.ca = *std::move(ca),
-                                        .certificate = *std::move(certificate),
-                                        .key = *std::move(key),
-                                        .protocols = {"http/1.1"}});
+    auto tls = LoadClientTls({.ca = etcd.ca, .cert = etcd.cert, .key = etcd.key, .server_name = {}},
+                             {"http/1.1"});
     if (!tls) {
       return tl::unexpected(tls.error());
     }

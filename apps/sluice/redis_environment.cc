@@ -15,14 +15,14 @@ namespace sluice::app {
 
 namespace {
 
-struct Unheeded {
+struct UnheededOfRedis {
   std::string_view name;  // Behind REDIS_ or REDIS_PERSECOND_.
   std::string_view reason;
 };
 constexpr std::string_view kPipelined = "each worker thread has one connection with pipelining";
 constexpr std::string_view kNeverWaits =
     "Sluice starts without Redis and connects when it is available";
-constexpr auto kUnheeded = std::to_array<Unheeded>({
+constexpr auto kUnheededOfRedis = std::to_array<UnheededOfRedis>({
     {"POOL_SIZE", kPipelined},
     {"POOL_ON_EMPTY_BEHAVIOR", kPipelined},
     {"PIPELINE_WINDOW", kPipelined},
@@ -35,8 +35,6 @@ constexpr auto kUnheeded = std::to_array<Unheeded>({
      "health does not depend on Redis: see the metric sluice_redis_connections_up"},
 });
 
-constexpr std::string_view kRedisPort = "6379";
-constexpr std::string_view kSentinelPort = "26379";
 constexpr std::size_t kLongestJitterS = 100UL * 365 * 86'400;
 
 std::vector<std::string> Split(const std::string& text) {
@@ -187,8 +185,9 @@ std::string_view WhyUnheededOfRedis(std::string_view name, const DaemonConfig& c
     return "REDIS_PERSECOND is not true";
   }
   const auto* const row = std::ranges::find_if(
-      kUnheeded, [name](const Unheeded& known) { return name.ends_with(known.name); });
-  return row == kUnheeded.end() ? "" : row->reason;
+      kUnheededOfRedis,
+      [name](const UnheededOfRedis& known) { return name.ends_with(known.name); });
+  return row == kUnheededOfRedis.end() ? "" : row->reason;
 }
 
 }  // namespace sluice::app

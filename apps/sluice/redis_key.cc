@@ -13,7 +13,7 @@ namespace sluice::app {
 
 namespace {
 
-struct KeyOptions {
+struct RedisKeyOptions {
   std::vector<std::string> files;
   std::vector<std::string> words;
 };
@@ -25,7 +25,7 @@ void Print(const rules::Rule& rule, const std::string& name, const core::KeyView
   std::printf("%s %s\n", rule.id.c_str(), text.c_str());
 }
 
-int Key(const KeyOptions& options) {
+int Key(const RedisKeyOptions& options) {
   std::vector<Attribute> attributes;
   if (!ReadAttributes(options.words, attributes)) {
     return kExitError;
@@ -68,7 +68,7 @@ int Key(const KeyOptions& options) {
 }  // namespace
 
 void AddKey(CLI::App& app, int& exit_code) {
-  auto options = std::make_shared<KeyOptions>();
+  auto options = std::make_shared<RedisKeyOptions>();
   Command& command = AddCommand(
       app, "key", "Print the Redis keys of a request",
       {.notes = "Prints a line for each rule that applies: its id and the key; with formerly, also "

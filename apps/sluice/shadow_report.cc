@@ -25,7 +25,7 @@ std::int64_t Number(const json::object& of, const char* member) {
   return value != nullptr && value->is_int64() ? value->as_int64() : 0;
 }
 
-std::string Text(const json::object& of, const char* member) {
+std::string MemberText(const json::object& of, const char* member) {
   const json::value* value = of.if_contains(member);
   return value != nullptr && value->is_string() ? base::DisplayText(value->as_string()) : "";
 }
@@ -45,11 +45,11 @@ std::string Tell(const json::object& report) {
     }
     const std::int64_t denied = Number(*rule, "would_deny");
     const std::int64_t newly = Number(*rule, "newly_denied");
-    const std::string mode = Text(*rule, "mode");
+    const std::string mode = MemberText(*rule, "mode");
     text += fmt::format(
         "{} ({}): would have denied {} of {} requests: {} that passed, {} that other rules "
         "denied\n",
-        Text(*rule, "rule_id"), mode == "shadow" ? mode : "now " + mode + "; while in shadow",
+        MemberText(*rule, "rule_id"), mode == "shadow" ? mode : "now " + mode + "; while in shadow",
         denied, denied + Number(*rule, "would_allow"), newly, denied - newly);
     if (!List(*rule, "keys").empty()) {
       text += fmt::format("  {:>10}  {:>10}\n", "passed", "in all");
@@ -57,7 +57,7 @@ std::string Tell(const json::object& report) {
     for (const json::value& key : List(*rule, "keys")) {
       if (const json::object* const entry = key.if_object()) {
         text += fmt::format("  {:>10}  {:>10}  {}\n", Number(*entry, "newly_denied"),
-                            Number(*entry, "would_deny"), Text(*entry, "key"));
+                            Number(*entry, "would_deny"), MemberText(*entry, "key"));
       }
     }
   }

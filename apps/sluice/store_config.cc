@@ -15,8 +15,6 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::string_view kRedisPort = "6379";
-constexpr std::string_view kSentinelPort = "26379";
 constexpr std::string_view kExample = "store: {redis: {address: redis.example:6379}}";
 constexpr Units kMostLeaseKeys = 10'000'000;
 constexpr Duration kLongestTimeout = std::chrono::seconds(10);
@@ -202,8 +200,9 @@ std::optional<RedisConfig> ReadStore(const YamlNode& node, const std::filesystem
   return redis;
 }
 
-Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(const ClientTlsConfig& tls) {
-  net::TlsClientSettings settings{.verify_name = !tls.any_name};
+Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(
+    const ClientTlsConfig& tls, const std::vector<std::string>& protocols) {
+  net::TlsClientSettings settings{.protocols = protocols, .verify_name = !tls.any_name};
   const std::array<std::pair<const std::string*, std::optional<net::PemFile>*>, 3> files{
       {{&tls.ca, &settings.ca}, {&tls.cert, &settings.certificate}, {&tls.key, &settings.key}}};
   for (const auto& [path, file] : files) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sluice/result.h"
@@ -25,6 +26,9 @@ struct ClientTlsConfig {
   std::string server_name;  // "": the host that is dialled.
   bool any_name = false;    // Whoever the CA signed for may be the server.
 };
+
+inline constexpr std::string_view kRedisPort = "6379";
+inline constexpr std::string_view kSentinelPort = "26379";
 
 enum class RedisKind : std::uint8_t { kServer, kSentinel, kCluster };
 
@@ -57,8 +61,9 @@ struct RedisConfig {
                                                    const std::filesystem::path& folder,
                                                    rules::Reporter& report);
 
-// The certificates and keys that `tls` names. Errors name the file and the remedy.
+// The certificates and keys that `tls` names; `protocols` are offered (ALPN). Errors name the file
+// and the remedy.
 [[nodiscard]] Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(
-    const ClientTlsConfig& tls);
+    const ClientTlsConfig& tls, const std::vector<std::string>& protocols = {});
 
 }  // namespace sluice::app

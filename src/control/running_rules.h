@@ -23,10 +23,11 @@ namespace sluice::control {
 
 // Where a daemon's rules come from.
 struct RuleSources {
-  rules::SourceText own{};           // The configuration file, as it was at the start.
+  // The configuration file, as it was at the start.
+  rules::SourceText own{.name = {}, .text = {}, .is_configuration = true};
   std::vector<std::string> files{};  // Globs.
-  std::string
-      folder{};  // Keeps the API's rules and a copy of etcd's; "": they end with the process.
+  // Keeps the API's rules and a copy of etcd's; "": they end with the process.
+  std::string folder{};
   std::optional<sources::EtcdSettings> etcd{};
   // Reports what is wrong with a configuration file besides its rules.
   ConfigurationFile::Check check{};

@@ -29,8 +29,7 @@ class RunningRulesTest : public ::testing::Test {
   RunningRulesTest() : running_(service_, metrics_, sources_, Files()) {}
 
   sources::FileSource Files() {
-    sources_ = {.own = {.name = "", .text = "", .is_configuration = true},
-                .files = {file_.string()},
+    sources_ = {.files = {file_.string()},
                 .folder = (folder_.path() / "api").string(),
                 .review = [this](const rules::RuleSet& set, rules::Findings& findings) {
                   if (set.Find(refused_) != nullptr) {

@@ -15,13 +15,13 @@ namespace {
 
 using ::testing::ElementsAre;
 using Outcome = KeyedRequest::Outcome;
-using Found = store::RecordCall::Found;
+using Claimed = store::RecordCall::Found;
 
 // What other nodes have, as a test says: each claim gets the next of `script`.
 class ScriptedRecords final : public store::AnswerRecords {
  public:
   void Claim(store::RecordCall& call) override {
-    call.found = script.empty() ? Found::kOurs : script.front();
+    call.found = script.empty() ? Claimed::kOurs : script.front();
     if (!script.empty()) {
       script.erase(script.begin());
     }
@@ -31,7 +31,7 @@ class ScriptedRecords final : public store::AnswerRecords {
   void Keep(store::RecordCall& call) override { End(call, "keep"); }
   void Drop(store::RecordCall& call) override { End(call, "drop"); }
 
-  std::vector<Found> script;
+  std::vector<Claimed> script;
   std::vector<std::string> told;
 
  private:
@@ -86,7 +86,7 @@ TEST_F(KeyedRequestTest, ACopyOfOneThatWasDeniedIsDecided) {
 }
 
 TEST_F(KeyedRequestTest, WaitsForAnotherNodeThatIsDecidingIt) {
-  records_.script = {Found::kPending, Found::kPending, Found::kAnswered};
+  records_.script = {Claimed::kPending, Claimed::kPending, Claimed::kAnswered};
   const auto request = Begin("a", "x");
   EXPECT_THAT(known_, ElementsAre());
   while (known_.empty()) {
@@ -98,7 +98,7 @@ TEST_F(KeyedRequestTest, WaitsForAnotherNodeThatIsDecidingIt) {
 }
 
 TEST_F(KeyedRequestTest, AnAbandonedOneGivesItsPlaceToAnotherCopy) {
-  records_.script = {Found::kPending};
+  records_.script = {Claimed::kPending};
   const auto request = Begin("a", "x");
   const auto copy = Begin("a", "x");  // Waits for the one above.
   abandoned_ = true;
