@@ -34,13 +34,13 @@ struct Release final : store::HoldCall {
   void OnAnswered() noexcept override {}
 };
 
-class Call final : public service::DecideCall {
+class Check final : public service::Completion {
  public:
-  explicit Call(store::KeyStore& store) : store_(&store) {}
+  explicit Check(store::KeyStore& store) : store_(&store) {}
 
-  void OnVerdict() noexcept override {
-    allowed += verdict.allowed ? 1 : 0;
-    for (const service::RuleDecision& made : verdict.decisions) {
+  void OnCompleted(service::Operation& /*operation*/) noexcept override {
+    allowed += check.verdict.allowed ? 1 : 0;
+    for (const service::RuleDecision& made : check.verdict.decisions) {
       if (made.hold != 0) {
         release_.key = {.rule = made.rule->id, .formerly = {}, .parts = made.parts};
         release_.quota = made.quota;
@@ -50,6 +50,8 @@ class Call final : public service::DecideCall {
     }
   }
 
+  service::Operation operation{*this};
+  service::RuleCheck& check = operation.Ask<service::RuleCheck>();
   std::uint64_t allowed = 0;
 
  private:
@@ -87,13 +89,13 @@ int main(int argc, char** argv) {
   for (std::uint64_t i = 0; i < kUsers; ++i) {
     users.push_back("user_" + std::to_string(i));
   }
-  Call call(*table);
+  Check check(*table);
   for (std::uint64_t i = 0; i < count; ++i) {
     const Attribute attributes[] = {{"user_id", users[i % kUsers]}, {"endpoint", "/v1/charges"}};
-    call.attributes = attributes;
-    service.Decide(call);
+    check.check.attributes = attributes;
+    service.Submit(check.operation);
     clock.Advance(kStep);
   }
-  std::printf("%llu allowed\n", static_cast<unsigned long long>(call.allowed));
+  std::printf("%llu allowed\n", static_cast<unsigned long long>(check.allowed));
   return 0;
 }

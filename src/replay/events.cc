@@ -25,37 +25,29 @@ namespace sluice::replay {
 namespace {
 
 // A check or peek; its answer becomes a line, the holds it is granted are remembered.
-class CheckEvent final : public service::DecideCall {
+class CheckEvent final : public service::Completion {
  public:
   CheckEvent(std::string& out, std::vector<GrantedHold>& holds) : out_(out), holds_(holds) {}
 
-  void OnVerdict() noexcept override {
-    if (!verdict.request_error.empty()) {
+  service::Operation operation{*this};
+  service::RuleCheck& check = operation.Ask<service::RuleCheck>();
+  WallInstant at;
+
+ private:
+  void OnCompleted(service::Operation& /*operation*/) noexcept override {
+    if (!check.verdict.request_error.empty()) {
       return;
     }
-    AppendAnswer(out_, at, verdict);
-    for (const service::RuleDecision& made : verdict.decisions) {
+    AppendAnswer(out_, at, check.verdict);
+    for (const service::RuleDecision& made : check.verdict.decisions) {
       if (made.hold != 0) {
         holds_.emplace_back(made);
       }
     }
   }
 
-  WallInstant at;
-
- private:
   std::string& out_;
   std::vector<GrantedHold>& holds_;
-};
-
-class OperatorEvent final : public service::OperatorCall {
- public:
-  void OnDone() noexcept override {}
-};
-
-class ReleaseEvent final : public service::HolderCall {
- public:
-  void OnDone() noexcept override {}
 };
 
 // One run: the engine, its clock, and what earlier events left behind. The table answers
@@ -166,26 +158,27 @@ Result<void> EventRun::Run(const Event& event) {
 
 Result<void> EventRun::Check(const Event& event) {
   check_.at = event.at;
-  check_.attributes = event.attributes;
-  check_.cost = event.cost;
-  check_.peek = event.op == Op::kPeek;
-  service_->Decide(check_);
-  if (!check_.verdict.request_error.empty()) {
-    return Fault(std::move(check_.verdict.request_error));
+  service::RuleCheck& check = check_.check;
+  check.attributes = event.attributes;
+  check.cost = event.cost;
+  check.peek = event.op == Op::kPeek;
+  service_->Submit(check_.operation);
+  if (!check.verdict.request_error.empty()) {
+    return Fault(std::move(check.verdict.request_error));
   }
   return {};
 }
 
 Result<void> EventRun::Operate(const Event& event) {
-  OperatorEvent call;
-  call.attributes = event.attributes;
-  if (event.op == Op::kRefund) {
-    call.units = event.cost.units;
-    service_->Refund(call);
-  } else {
-    service_->Reset(call);
-  }
-  return call.request_error.empty() ? Result<void>() : Fault(std::move(call.request_error));
+  service::NoCompletion none;
+  service::Operation operation(none);
+  auto& change = operation.Ask<service::KeyChange>();
+  change.kind = event.op == Op::kRefund ? service::KeyChange::Kind::kRefund
+                                        : service::KeyChange::Kind::kReset;
+  change.attributes = event.attributes;
+  change.units = event.cost.units;
+  service_->Submit(operation);
+  return change.request_error.empty() ? Result<void>() : Fault(std::move(change.request_error));
 }
 
 void EventRun::Release(const Event& event) {
@@ -196,11 +189,11 @@ void EventRun::Release(const Event& event) {
   }
   const GrantedHold& granted = holds_[static_cast<std::size_t>(event.hold - 1)];
   const std::vector<core::KeyPart> parts = granted.Parts();
-  ReleaseEvent call;
-  call.rule = granted.rule();
-  call.parts = parts;
-  call.hold = granted.id();
-  service_->Release(call);  // A hold that is gone already is no error: release is idempotent.
+  service::NoCompletion none;
+  service::Operation operation(none);
+  operation.Ask<service::HoldChange>().holds.push_back(
+      {.rule = granted.rule(), .parts = parts, .hold = granted.id()});
+  service_->Submit(operation);  // A hold that is gone already is no error: release is idempotent.
 }
 
 void EventRun::Reload(const Event& event) {

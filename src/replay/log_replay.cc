@@ -22,13 +22,14 @@ bool HasEntries(const core::Quota& quota) {
 
 }  // namespace
 
-// One request under way. Its attributes view the log's own memory.
-class LogReplay::Call final : public service::DecideCall {
- public:
-  // Counted after the batch: its rules stay until the replay ends.
-  void OnVerdict() noexcept override {}
+// One request under way. Its attributes view the log's own memory. It is counted after the batch:
+// its rules stay until the replay ends.
+struct LogReplay::Asked {
+  [[nodiscard]] const service::Verdict& verdict() const { return check.verdict; }
 
-  std::vector<Attribute> room;
+  service::NoCompletion none;
+  service::Operation operation{none};
+  service::RuleCheck& check = operation.Ask<service::RuleCheck>();
   std::vector<std::uint64_t> hashes;  // A decision's key in its rule's ledger; 0 without a key.
   RequestFeed::Request request;
 };
@@ -42,7 +43,7 @@ LogReplay::LogReplay(const LogReplayOptions& options, std::shared_ptr<const rule
                          options_.profile);  // In the order of Rule::number.
   }
   for (std::size_t i = 0; i < kBatch; ++i) {
-    calls_.push_back(std::make_unique<Call>());
+    asked_.push_back(std::make_unique<Asked>());
   }
   batch_.reserve(kBatch);
 }
@@ -84,7 +85,7 @@ Result<void> LogReplay::Run(logs::LogMerge& logs, const std::function<void()>& p
     if (batch_.empty()) {
       clock_.MoveTo(at);
     }
-    batch_.push_back(&Prepare(*request));
+    batch_.push_back(&Prepare(*request).operation);
     if (--until_progress == 0) {
       until_progress = kProgressEvery;
       progress();
@@ -97,77 +98,79 @@ Result<void> LogReplay::Run(logs::LogMerge& logs, const std::function<void()>& p
   return {};
 }
 
-LogReplay::Call& LogReplay::Prepare(const RequestFeed::Request& request) {
-  Call& call = *calls_[batch_.size()];
-  call.request = request;
-  call.cost = Cost{request.logged.cost};
-  call.room.clear();
+LogReplay::Asked& LogReplay::Prepare(const RequestFeed::Request& request) {
+  Asked& asked = *asked_[batch_.size()];
+  asked.request = request;
+  asked.operation.Clear();
+  std::vector<Attribute>& attributes = asked.operation.attributes;
   const std::size_t count = plan_.size() - (options_.profile ? kProfileAttributes.size() : 0);
   for (std::size_t i = 0; i < count; ++i) {
     if (const std::string_view value = request.logged.Value(i); value.data() != nullptr) {
-      call.room.push_back({.name = plan_.name(i), .value = value});
+      attributes.push_back({.name = plan_.name(i), .value = value});
     }
   }
-  call.attributes = call.room;
-  return call;
+  asked.check.attributes = attributes;
+  asked.check.cost = Cost{request.logged.cost};
+  return asked;
 }
 
 void LogReplay::Flush() {
   if (batch_.empty()) {
     return;
   }
-  service_->Decide(batch_);
-  const std::span calls(calls_.data(), batch_.size());
-  for (const auto& call : calls) {
-    HashKeys(*call);
+  service_->Submit(batch_);
+  const std::span batch(asked_.data(), batch_.size());
+  for (const auto& asked : batch) {
+    HashKeys(*asked);
   }
-  ForEachKey(calls, &KeyLedger::PrefetchPlace);
-  ForEachKey(calls, &KeyLedger::PrefetchRecord);
-  ForEachKey(calls, &KeyLedger::PrefetchText);
-  for (const auto& call : calls) {
-    Count(*call);
+  ForEachKey(batch, &KeyLedger::PrefetchPlace);
+  ForEachKey(batch, &KeyLedger::PrefetchRecord);
+  ForEachKey(batch, &KeyLedger::PrefetchText);
+  for (const auto& asked : batch) {
+    Count(*asked);
   }
   batch_.clear();
 }
 
-void LogReplay::HashKeys(Call& call) {
-  call.hashes.clear();
-  for (const service::RuleDecision& made : call.verdict.decisions) {
-    call.hashes.push_back(counts_[made.rule->number].HashOf(made));
+void LogReplay::HashKeys(Asked& asked) {
+  asked.hashes.clear();
+  for (const service::RuleDecision& made : asked.verdict().decisions) {
+    asked.hashes.push_back(counts_[made.rule->number].HashOf(made));
   }
 }
 
-void LogReplay::ForEachKey(std::span<const std::unique_ptr<Call>> calls,
+void LogReplay::ForEachKey(std::span<const std::unique_ptr<Asked>> batch,
                            void (KeyLedger::*step)(std::uint64_t) const) const {
-  for (const auto& call : calls) {
-    for (std::size_t i = 0; i < call->hashes.size(); ++i) {
-      (counts_[call->verdict.decisions[i].rule->number].keys().*step)(call->hashes[i]);
+  for (const auto& asked : batch) {
+    for (std::size_t i = 0; i < asked->hashes.size(); ++i) {
+      (counts_[asked->verdict().decisions[i].rule->number].keys().*step)(asked->hashes[i]);
     }
   }
 }
 
-void LogReplay::Count(const Call& call) {
-  const service::Verdict& verdict = call.verdict;
+void LogReplay::Count(const Asked& asked) {
+  const service::Verdict& verdict = asked.verdict();
+  const RequestFeed::Request& from = asked.request;
   if (!verdict.request_error.empty()) {
-    call.request.stream->CountBad(call.request.logged.line, verdict.request_error);
+    from.stream->CountBad(from.logged.line, verdict.request_error);
     return;
   }
   ++requests_;
   denied_ += verdict.allowed ? 0 : 1;
   unmatched_ += verdict.decisions.empty() ? 1 : 0;
-  RuleCount::Request request{.at = call.request.at, .allowed = verdict.allowed};
+  RuleCount::Request request{.at = from.at, .allowed = verdict.allowed};
   if (options_.profile) {
     const std::size_t first = plan_.size() - kProfileAttributes.size();
-    request.status = call.request.logged.Value(first);
-    request.endpoint = call.request.logged.Value(first + 1);
-    request.user_agent = call.request.logged.Value(first + 2);
+    request.status = from.logged.Value(first);
+    request.endpoint = from.logged.Value(first + 1);
+    request.user_agent = from.logged.Value(first + 2);
   }
   for (std::size_t i = 0; i < verdict.decisions.size(); ++i) {
     const service::RuleDecision& made = verdict.decisions[i];
-    counts_[made.rule->number].Count(made, request, call.hashes[i]);
+    counts_[made.rule->number].Count(made, request, asked.hashes[i]);
   }
   if (options_.decisions != nullptr) {
-    AppendAnswer(*options_.decisions, call.request.at, verdict);
+    AppendAnswer(*options_.decisions, from.at, verdict);
   }
 }
 

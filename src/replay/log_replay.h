@@ -63,15 +63,15 @@ class LogReplay {
   [[nodiscard]] ReplayReport Report(const logs::LogMerge& logs) const;
 
  private:
-  class Call;
+  struct Asked;
 
   [[nodiscard]] Result<void> OpenTable(WallInstant first);
-  // A call that is free, with the request's attributes in it.
-  [[nodiscard]] Call& Prepare(const RequestFeed::Request& request);
+  // One that is free, with the request's attributes in it.
+  [[nodiscard]] Asked& Prepare(const RequestFeed::Request& request);
   void Flush();
-  void Count(const Call& call);
-  void HashKeys(Call& call);
-  void ForEachKey(std::span<const std::unique_ptr<Call>> calls,
+  void Count(const Asked& asked);
+  void HashKeys(Asked& asked);
+  void ForEachKey(std::span<const std::unique_ptr<Asked>> batch,
                   void (KeyLedger::*step)(std::uint64_t) const) const;
 
   LogReplayOptions options_;
@@ -82,9 +82,9 @@ class LogReplay {
   service::ServiceMetrics metrics_{/*time_decisions=*/false};
   std::unique_ptr<service::LimiterService> service_;
 
-  std::vector<std::unique_ptr<Call>> calls_;
-  std::vector<service::DecideCall*> batch_;  // Of one time.
-  std::vector<RuleCount> counts_;            // By Rule::number.
+  std::vector<std::unique_ptr<Asked>> asked_;
+  std::vector<service::Operation*> batch_;  // Of one time.
+  std::vector<RuleCount> counts_;           // By Rule::number.
   std::uint64_t requests_ = 0;
   std::uint64_t denied_ = 0;
   std::uint64_t unmatched_ = 0;

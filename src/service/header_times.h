@@ -7,6 +7,7 @@
 #include "sluice/time.h"
 
 #include "core/quota.h"
+#include "service/rounding.h"
 
 // The times that the fields RateLimit-Policy and RateLimit tell of a limit
 // (draft-ietf-httpapi-ratelimit-headers-10), in whole seconds. `now` is the store's wall clock, by
@@ -22,5 +23,23 @@ namespace sluice::service {
 [[nodiscard]] std::optional<std::int64_t> EffectiveSeconds(const core::Quota& quota,
                                                            const Decision& decision,
                                                            WallInstant now);
+
+// Unix seconds, rounded up, at which the key is fresh again. None where there is nothing to reset
+// (unlimited) or it never happens.
+//
+// A millisecond is taken off before rounding up. A reading's two clocks are read one after
+// the other, so `now + reset_after` trembles by what lies between; many windows end on whole
+// seconds, and there the tremble would show as two answers for one window.
+[[nodiscard]] inline std::optional<std::int64_t> ResetAt(WallInstant now,
+                                                         const Decision& decision) {
+  if (decision.limit == kUnlimited || !IsKnown(decision.reset_after)) {
+    return std::nullopt;
+  }
+  constexpr Int128 kTremble = 1'000'000;
+  constexpr Int128 kSecond = 1'000'000'000;
+  const Int128 at =
+      static_cast<Int128>(now.time_since_epoch().count()) + decision.reset_after.count() - kTremble;
+  return static_cast<std::int64_t>(CeilDivide(at, kSecond));
+}
 
 }  // namespace sluice::service

@@ -26,48 +26,49 @@ Hold HoldOf(const service::RuleDecision& made) {
   return hold;
 }
 
-// The room of one request. The table answers during the verb, so that one for each thread
+// One check, whose room is reused. The table answers during Submit(), so that one for each thread
 // serves every limiter that the thread asks.
-class InProcessCall final : public service::DecideCall {
+class InProcessCheck final : public service::Completion {
  public:
-  void OnVerdict() noexcept override {
-    allowed = verdict.allowed;
-    if (into == nullptr || !verdict.request_error.empty()) {
+  service::RuleCheck& check() { return check_; }
+  void Submit(service::LimiterService& service, Answer* into) {
+    into_ = into;
+    service.Submit(operation_);
+  }
+  [[nodiscard]] bool allowed() const { return allowed_; }
+
+ private:
+  void OnCompleted(service::Operation& /*operation*/) noexcept override {
+    const service::Verdict& verdict = check_.verdict;
+    allowed_ = verdict.allowed;
+    if (into_ == nullptr || !verdict.request_error.empty()) {
       return;
     }
     const service::RuleDecision* governing = verdict.governing_decision();
-    into->allowed = verdict.allowed;
-    into->decision =
+    into_->allowed = verdict.allowed;
+    into_->decision =
         governing == nullptr
             ? Decision{.allowed = verdict.allowed, .limit = kUnlimited, .remaining = kUnlimited}
             : governing->decision;
-    into->wait = verdict.wait;
+    into_->wait = verdict.wait;
     for (const service::RuleDecision& made : verdict.decisions) {
-      into->rules.push_back({.name = made.rule->id, .decision = made.decision});
+      into_->rules.push_back({.name = made.rule->id, .decision = made.decision});
       if (made.hold != 0) {
-        into->holds.push_back(HoldOf(made));
+        into_->holds.push_back(HoldOf(made));
       }
     }
   }
 
-  Answer* into = nullptr;
-  bool allowed = false;
+  service::Operation operation_{*this};
+  service::RuleCheck& check_ = operation_.Ask<service::RuleCheck>();
+  Answer* into_ = nullptr;
+  bool allowed_ = false;
 };
 
-InProcessCall& CallOfThisThread() {
-  thread_local InProcessCall call;
-  return call;
+InProcessCheck& CheckOfThisThread() {
+  thread_local InProcessCheck check;
+  return check;
 }
-
-class Operation final : public service::OperatorCall {
- public:
-  void OnDone() noexcept override {}
-};
-
-class Giveback final : public service::HolderCall {
- public:
-  void OnDone() noexcept override {}
-};
 
 store::WhenFull Policy(WhenFull when_full) {
   switch (when_full) {
@@ -132,11 +133,10 @@ class Limiter::Engine {
       return Fault("the cost must be from 0 to 999999999999999");
     }
     Answer answer;
-    InProcessCall& call = CallOfThisThread();
-    call.into = &answer;
-    Send(call, attributes, cost, peek);
-    if (!call.verdict.request_error.empty()) {
-      return Fault(std::move(call.verdict.request_error));
+    InProcessCheck& check = CheckOfThisThread();
+    Submit(check, attributes, cost, peek, &answer);
+    if (std::string& wrong = check.check().verdict.request_error; !wrong.empty()) {
+      return Fault(std::move(wrong));
     }
     return answer;
   }
@@ -145,22 +145,39 @@ class Limiter::Engine {
     if (!InRange(cost.units)) {
       return false;
     }
-    InProcessCall& call = CallOfThisThread();
-    call.into = nullptr;
-    Send(call, attributes, cost, false);
-    return call.allowed;
+    InProcessCheck& check = CheckOfThisThread();
+    Submit(check, attributes, cost, false, nullptr);
+    return check.allowed();
   }
 
-  [[nodiscard]] service::LimiterService& service() { return *service_; }
+  Result<void> Change(service::KeyChange::Kind kind, Attributes attributes, Units units) {
+    service::NoCompletion none;
+    service::Operation operation(none);
+    auto& change = operation.Ask<service::KeyChange>();
+    change.kind = kind;
+    change.attributes = attributes;
+    change.units = units;
+    service_->Submit(operation);
+    return change.request_error.empty() ? Result<void>() : Fault(std::move(change.request_error));
+  }
+
+  bool Release(const service::HoldChange::NamedHold& hold) {
+    service::NoCompletion none;
+    service::Operation operation(none);
+    auto& release = operation.Ask<service::HoldChange>();
+    release.holds.push_back(hold);
+    service_->Submit(operation);
+    return release.done == 1;
+  }
 
  private:
   Engine() = default;
 
-  void Send(InProcessCall& call, Attributes attributes, Cost cost, bool peek) {
-    call.attributes = attributes;
-    call.cost = cost;
-    call.peek = peek;
-    service_->Decide(call);
+  void Submit(InProcessCheck& check, Attributes attributes, Cost cost, bool peek, Answer* into) {
+    check.check().attributes = attributes;
+    check.check().cost = cost;
+    check.check().peek = peek;
+    check.Submit(*service_, into);
   }
 
   service::ServiceMetrics metrics_{/*time_decisions=*/false};
@@ -213,18 +230,11 @@ Result<void> Limiter::Refund(Attributes attributes, Units units) {
   if (!InRange(units)) {
     return Fault("a refund must be from 0 to 999999999999999 units");
   }
-  Operation call;
-  call.attributes = attributes;
-  call.units = units;
-  engine_->service().Refund(call);
-  return call.request_error.empty() ? Result<void>() : Fault(std::move(call.request_error));
+  return engine_->Change(service::KeyChange::Kind::kRefund, attributes, units);
 }
 
 Result<void> Limiter::Reset(Attributes attributes) {
-  Operation call;
-  call.attributes = attributes;
-  engine_->service().Reset(call);
-  return call.request_error.empty() ? Result<void>() : Fault(std::move(call.request_error));
+  return engine_->Change(service::KeyChange::Kind::kReset, attributes, 0);
 }
 
 bool Limiter::Release(const Hold& hold) {
@@ -236,12 +246,7 @@ bool Limiter::Release(const Hold& hold) {
          .type = part.is_address ? core::AttributeType::kIp : core::AttributeType::kText,
          .value = part.value});
   }
-  Giveback call;
-  call.rule = hold.rule;
-  call.parts = parts;
-  call.hold = hold.id;
-  engine_->service().Release(call);
-  return call.error == store::StoreError::kNone;
+  return engine_->Release({.rule = hold.rule, .parts = parts, .hold = hold.id});
 }
 
 }  // namespace sluice

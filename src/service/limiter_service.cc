@@ -3,18 +3,41 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <string>
 #include <utility>
 
+#include "base/assert.h"
 #include "service/batch_timer.h"
+#include "service/fallback.h"
 
 namespace sluice::service {
 
 namespace {
 
-// How many requests the store is asked about at once; longer batches go in pieces. Far more
-// than hides the memory's latency, and small enough for the stack.
-constexpr std::size_t kAtOnce = 256;
+// Collects checks, which a store is asked together.
+class CheckBatch {
+ public:
+  explicit CheckBatch(store::KeyStore& store) : store_(store) {}
+
+  void Add(store::CheckCall& call) {
+    asked_[count_++] = &call;
+    if (count_ == kAtOnce) {
+      Flush();
+    }
+  }
+  void Flush() {
+    if (count_ != 0) {
+      store_.CheckMany({asked_.data(), std::exchange(count_, 0)});
+    }
+  }
+
+ private:
+  // Far more than hides the memory's latency, and small enough for the stack.
+  static constexpr std::size_t kAtOnce = 256;
+
+  store::KeyStore& store_;
+  std::size_t count_ = 0;
+  std::array<store::CheckCall*, kAtOnce> asked_;  // NOLINT: only the first `count_` are read.
+};
 
 }  // namespace
 
@@ -46,96 +69,65 @@ rules::ModeOverrides LimiterService::Modes() const {
   return published_.Get()->modes;
 }
 
-void LimiterService::Decide(std::span<DecideCall* const> batch) {
+void LimiterService::Submit(std::span<Operation* const> batch) {
   const BatchTimer timer(metrics_);
-  std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
-  std::size_t count = 0;
-  for (DecideCall* const call : batch) {
-    call->batch_timer_ = timer.number();
-    call->started_ = timer.started();
-    if (!call->Begin(published_.Pin(), metrics_, fallback_, store_)) {
-      call->Finish();
-      continue;
-    }
-    asked[count++] = &call->asked_;
-    if (count == kAtOnce) {
-      store_.CheckMany(asked);
-      count = 0;
-    }
-  }
-  if (count != 0) {
-    store_.CheckMany({asked.data(), count});
-  }
-}
-
-void LimiterService::Throttle(std::span<ThrottleCall* const> batch) {
-  store::KeyStore& store = fallback_ == nullptr ? store_ : fallback_->local();
-  const BatchTimer timer(metrics_);
-  std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
-  std::size_t count = 0;
-  for (ThrottleCall* const call : batch) {
-    call->metrics_ = &metrics_;
-    call->batch_timer_ = timer.number();
-    call->started_ = timer.started();
-    asked[count++] = call;
-    if (count == kAtOnce) {
-      store.CheckMany(asked);
-      count = 0;
-    }
-  }
-  if (count != 0) {
-    store.CheckMany({asked.data(), count});
-  }
-}
-
-bool LimiterService::Prepare(HolderCall& call) {
-  auto active = published_.Get();
-  const rules::Rule* rule = FindRule(*active, call.rule);
-  call.key.parts = call.parts;
-  const bool known = rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency;
-  if (known) {
-    // The hold is in the store under the old id until the key is touched under the new one.
-    call.key.rule = rule->id;
-    call.former_ids_ = active->history.FormerIds(*rule);
-    call.key.formerly = call.former_ids_;
-    call.quota = rule->quota;
-  } else {
-    // The rule is gone, or is of another kind by now. Its holds go on until they expire, and
-    // still are what the releaser says: which key they belong to depends on no number.
-    call.key.rule = call.rule;
-    call.key.formerly = {};
-    call.quota = core::Quota{.algorithm = core::Algorithm::kConcurrency,
-                             .limit = kMaxUnits,
-                             .window = std::chrono::milliseconds(1)};
-  }
-  call.kept_ = std::move(active);
-  return known;
-}
-
-void LimiterService::Release(HolderCall& call) {
-  (void)Prepare(call);
-  store::HoldCall& asked = call;
-  if (fallback_ != nullptr && fallback_->Release(asked)) {
-    asked.error = store::StoreError::kNone;
-    asked.OnAnswered();
-  } else {
-    store_.Release(call);
-  }
-}
-
-void LimiterService::Renew(HolderCall& call) {
-  store::HoldCall& asked = call;
-  if (Prepare(call)) {
-    if (fallback_ != nullptr && fallback_->Renew(asked)) {
-      asked.error = store::StoreError::kNone;
-      asked.OnAnswered();
+  CheckBatch checks(store_);
+  CheckBatch local(fallback_ == nullptr ? store_ : fallback_->local());
+  CheckBatch& throttles = fallback_ == nullptr ? checks : local;
+  for (Operation* const operation : batch) {
+    if (operation->verb() == Operation::Verb::kRuleCheck) [[likely]] {
+      RuleCheck& check = operation->Get<RuleCheck>();
+      check.deadline = operation->deadline;
+      check.batch_timer_ = timer.number();
+      check.started_ = timer.started();
+      if (check.Begin(published_.Pin(), metrics_, fallback_, store_)) {
+        checks.Add(check.asked_);
+      } else {
+        check.Finish();
+      }
+    } else if (operation->verb() == Operation::Verb::kThrottleCheck) {
+      ThrottleCheck& check = operation->Get<ThrottleCheck>();
+      check.deadline = operation->deadline;
+      check.metrics_ = &metrics_;
+      check.batch_timer_ = timer.number();
+      check.started_ = timer.started();
+      throttles.Add(check);
     } else {
-      store_.Renew(call);
+      // Checks before it in the batch do not see what it changes.
+      checks.Flush();
+      local.Flush();
+      Start(*operation);
     }
-    return;
   }
-  asked.error = store::StoreError::kNotFound;
-  asked.OnAnswered();
+  checks.Flush();
+  local.Flush();
+}
+
+void LimiterService::Start(Operation& operation) {
+  const OperationParts::Target target{.store = store_,
+                                      .fallback = fallback_,
+                                      .active = published_.Get(),
+                                      .deadline = operation.deadline};
+  switch (operation.verb()) {
+    case Operation::Verb::kKeyChange:
+      operation.Get<KeyChange>().Start(target);
+      break;
+    case Operation::Verb::kSettlement:
+      operation.Get<Settlement>().Start(target);
+      break;
+    case Operation::Verb::kHoldChange:
+      operation.Get<HoldChange>().Start(target);
+      break;
+    case Operation::Verb::kBanList: {
+      BanList& list = operation.Get<BanList>();
+      list.deadline = operation.deadline;
+      store_.ListBans(list);
+      break;
+    }
+    case Operation::Verb::kRuleCheck:
+    case Operation::Verb::kThrottleCheck:
+      SLUICE_ASSERT(false);
+  }
 }
 
 }  // namespace sluice::service

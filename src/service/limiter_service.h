@@ -7,20 +7,17 @@
 #include "rules/mode_overrides.h"
 #include "rules/rule_set.h"
 #include "service/active_rules.h"
-#include "service/decide_call.h"
-#include "service/fallback.h"
-#include "service/operator_call.h"
+#include "service/operation.h"
 #include "service/service_metrics.h"
-#include "service/settle_call.h"
-#include "service/throttle_call.h"
-#include "service/verdict.h"
 #include "store/key_store.h"
 
 namespace sluice::service {
 
-// Requests in, verdicts out. Decides nothing itself but which checks make a request and how
+class Fallback;
+
+// Operations in, outcomes out. Decides nothing itself but which checks make a request and how
 // their answers make a verdict. Thread-safe. `store`, `metrics` and `fallback` outlive it; it
-// outlives every call that it has not answered.
+// outlives every operation that is not complete.
 class LimiterService {
  public:
   // `fallback`: for a store that can be away; nullptr for one that cannot.
@@ -34,38 +31,17 @@ class LimiterService {
   [[nodiscard]] std::shared_ptr<const rules::RuleSet> Rules() const;
   [[nodiscard]] rules::ModeOverrides Modes() const;
 
-  // The requests of one turn of a loop: asked of the store together, each judged for itself.
-  void Decide(std::span<DecideCall* const> batch);
-  void Decide(DecideCall& call) {
-    DecideCall* const one = &call;
-    Decide({&one, 1});
+  // The operations of one turn of a loop, in their order. Checks that follow each other are asked
+  // of the store together, each judged for itself; with a fallback its table judges those that
+  // bring their own numbers.
+  void Submit(std::span<Operation* const> batch);
+  void Submit(Operation& operation) {
+    Operation* const one = &operation;
+    Submit({&one, 1});
   }
 
-  // The same for checks that bring their numbers along. With a fallback its table judges them.
-  void Throttle(std::span<ThrottleCall* const> batch);
-
-  // Gives `call.units` back to every rule that applies, whatever the rule's own `cost` says:
-  // an operator names the amount. Clamped, so a key never gets more than its whole quota.
-  void Refund(OperatorCall& call);
-  // Says what reservations cost in the end, and takes charges back whole: each once.
-  void Settle(SettleCall& call) { SettleAll(call, false); }
-  void Refund(SettleCall& call) { SettleAll(call, true); }
-  // Makes the key of every rule that applies fresh: not banned either.
-  void Reset(OperatorCall& call);
-  void Release(HolderCall& call);
-  // The hold expires the rule's hold_ttl from now. kNotFound also where the rule is gone.
-  void Renew(HolderCall& call);
-  // Lifts the ban of the key of every rule that applies; `touched` says how many were banned.
-  void Unban(OperatorCall& call);
-  // All bans that last.
-  void ListBans(store::BansCall& call) { store_.ListBans(call); }
-
  private:
-  template <class StoreVerb>
-  void ForEachRule(OperatorCall& call, StoreVerb verb);
-  // Finds whose the hold is. False: no rule in force could have granted it.
-  bool Prepare(HolderCall& call);
-  void SettleAll(SettleCall& call, bool refund);
+  void Start(Operation& operation);
 
   store::KeyStore& store_;
   ServiceMetrics& metrics_;

@@ -50,7 +50,7 @@ enum class RequestResult : std::uint8_t {
 };
 inline constexpr std::size_t kRequestResults = 5;
 
-// Under which id the keys of service/throttle_call.h live and count. No rule can have it: a
+// Under which id the keys of service/throttle_check.h live and count. No rule can have it: a
 // rule's id has no such first character.
 inline constexpr std::string_view kThrottleRule = "@cl.throttle";
 

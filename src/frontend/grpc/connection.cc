@@ -78,14 +78,10 @@ void Connection::AskBatch() {
     front_end_.rate_limits_->Decide(rate_limit_batch_, *front_end_.pin_);
     rate_limit_batch_.clear();
   }
-  if (!check_batch_.empty()) {
-    front_end_.service_.Decide(check_batch_);
-    check_batch_.clear();
+  if (!batch_.empty()) {
+    front_end_.service_.Submit(batch_);
+    batch_.clear();
   }
-  for (RedemptionExchange* const redemption : redemption_batch_) {
-    redemption->Redeem();
-  }
-  redemption_batch_.clear();
 }
 
 void Connection::AnswerReady() {

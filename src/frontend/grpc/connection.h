@@ -10,9 +10,7 @@
 
 #include <boost/intrusive/list.hpp>
 
-#include "frontend/grpc/calls.h"
 #include "frontend/grpc/exchange.h"
-#include "frontend/grpc/redemption_exchange.h"
 #include "frontend/http2_conversation.h"
 #include "frontend/pool.h"
 #include "net/timer_wheel.h"
@@ -86,8 +84,7 @@ class Connection final : public Http2Conversation {
   Pool<Call> calls_;
   boost::intrusive::list<Call, boost::intrusive::constant_time_size<false>> watching_;
   std::vector<envoy::RateLimitCall*> rate_limit_batch_;
-  std::vector<service::DecideCall*> check_batch_;
-  std::vector<RedemptionExchange*> redemption_batch_;
+  std::vector<service::Operation*> batch_;
   std::vector<Exchange*> ready_;
   std::string message_;   // Room for one answer.
   std::string inflated_;  // Room for one request.

@@ -13,15 +13,37 @@ namespace {
 
 using wire::GrpcCode;
 
-constexpr std::size_t kMostStatusText = 1024;
-constexpr wire::HttpField kContentType{"content-type", "application/grpc"};
-// What clients may compress with (grpc-accept-encoding); answers are not compressed.
-constexpr wire::HttpField kAcceptEncoding{"grpc-accept-encoding", "identity,gzip"};
+struct Row {
+  std::string_view path;
+  Method method;
+};
 
-// A code that says what is wrong with the call itself, and not how things are.
-bool IsRefusal(GrpcCode code) {
-  return code != GrpcCode::kOk && code != GrpcCode::kResourceExhausted &&
-         code != GrpcCode::kDeadlineExceeded && code != GrpcCode::kUnavailable;
+constexpr std::array<Row, 8> kRows{{
+    {"/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit", Method::kShouldRateLimit},
+    {"/grpc.health.v1.Health/Check", Method::kHealthCheck},
+    {"/grpc.health.v1.Health/Watch", Method::kHealthWatch},
+    {"/sluice.v1.RateLimit/Check", Method::kCheck},
+    {"/sluice.v1.RateLimit/Release", Method::kRelease},
+    {"/sluice.v1.RateLimit/Renew", Method::kRenew},
+    {"/sluice.v1.RateLimit/Settle", Method::kSettle},
+    {"/sluice.v1.RateLimit/Refund", Method::kRefund},
+}};
+
+// By a call's path; kUnknown where no service has it.
+Method MethodAt(std::string_view path) {
+  const auto* const row = std::ranges::find(kRows, path, &Row::path);
+  return row == kRows.end() ? Method::kUnknown : row->method;
+}
+
+// Whether a content-type is gRPC's: application/grpc, with +proto or parameters behind it.
+bool IsGrpc(std::string_view content_type) {
+  constexpr std::string_view kGrpc = "application/grpc";
+  if (!content_type.starts_with(kGrpc)) {
+    return false;
+  }
+  content_type.remove_prefix(kGrpc.size());
+  return content_type.empty() || content_type == "+proto" || content_type.front() == ';' ||
+         content_type.starts_with("+proto;");
 }
 
 }  // namespace
@@ -150,29 +172,16 @@ void Connection::Run(Call& call) {
 
 // Takes an exchange for the call, to be asked with all others of this turn.
 Status Connection::Ask(Call& call, std::string_view message) {
-  if (call.method == Method::kCheck) {
-    CheckExchange& exchange = front_end_.checks_.Take();
-    const Status status = exchange.Begin(*this, front_end_.settings_.keys, message);
-    if (status.code != GrpcCode::kOk) {
-      exchange.Return();
-      return status;
-    }
-    exchange.deadline = call.deadline;
-    call.exchange = &exchange;
-    check_batch_.push_back(&exchange);
-    return {};
-  }
   if (call.method != Method::kShouldRateLimit) {
-    RedemptionExchange& exchange = front_end_.redemptions_.Take();
-    const Status status =
-        exchange.Begin(*this, front_end_.service_, front_end_.settings_.keys, call.method, message);
+    NativeExchange& exchange = front_end_.natives_.Take();
+    const Status status = exchange.Begin(*this, front_end_.settings_.keys, call.method, message);
     if (status.code != GrpcCode::kOk) {
       exchange.Return();
       return status;
     }
-    exchange.deadline = call.deadline;
+    exchange.operation.deadline = call.deadline;
     call.exchange = &exchange;
-    redemption_batch_.push_back(&exchange);
+    batch_.push_back(&exchange.operation);
     return {};
   }
   RateLimitExchange& exchange = front_end_.rate_limit_calls_.Take();
@@ -185,137 +194,6 @@ Status Connection::Ask(Call& call, std::string_view message) {
   call.exchange = &exchange;
   rate_limit_batch_.push_back(&exchange);
   return {};
-}
-
-void Connection::RunHealth(Call& call, std::string_view message) {
-  const auto service = wire::ReadHealthCheckRequest(message);
-  if (!service) {
-    Refuse(call, {GrpcCode::kInternal, "the message is not a HealthCheckRequest"});
-    return;
-  }
-  call.watched = service->empty()                                  ? Watched::kServer
-                 : *service == front_end_.settings_.health_service ? Watched::kService
-                                                                   : Watched::kUnknown;
-  if (call.method == Method::kHealthWatch) {
-    if (static_cast<std::size_t>(std::distance(watching_.begin(), watching_.end())) >=
-        front_end_.settings_.watches) {
-      Refuse(call, {GrpcCode::kResourceExhausted, "too many watches on one connection"});
-      return;
-    }
-    DropBody(call);
-    OnWhole(call);
-    watching_.push_back(call);
-    TellHealth(call);
-    return;
-  }
-  if (call.watched == Watched::kUnknown) {
-    Refuse(call, {GrpcCode::kNotFound, "unknown service"});
-    return;
-  }
-  message_.clear();
-  const std::size_t begun = wire::BeginGrpcMessage(message_);
-  wire::AppendHealthCheckResponse(message_, HealthOf(call));
-  wire::EndGrpcMessage(message_, begun);
-  AnswerMessage(call, message_);
-}
-
-// The server serves until it stops; the service also waits for its configuration, if told to.
-wire::ServingStatus Connection::HealthOf(const Call& call) const {
-  if (call.watched == Watched::kUnknown) {
-    return wire::ServingStatus::kServiceUnknown;
-  }
-  const bool serving =
-      call.watched == Watched::kServer ? !draining() : front_end_.health_.serving();
-  return serving ? wire::ServingStatus::kServing : wire::ServingStatus::kNotServing;
-}
-
-void Connection::TellHealth(Call& call) {
-  const wire::ServingStatus status = HealthOf(call);
-  if (status == call.sent) {
-    return;
-  }
-  const bool first = !call.stream->answered();
-  call.sent = status;
-  message_.clear();
-  const std::size_t begun = wire::BeginGrpcMessage(message_);
-  wire::AppendHealthCheckResponse(message_, status);
-  wire::EndGrpcMessage(message_, begun);
-  if (first) {
-    fields_ = {kContentType, kAcceptEncoding};
-    session().Answer(*call.stream, 200, std::span(fields_).first(2), message_, /*last=*/false);
-  } else {
-    session().Append(*call.stream, message_);
-  }
-}
-
-// Every call ends by these, once.
-std::span<const wire::HttpField> Connection::Trailers(const Status& status) {
-  const auto code = static_cast<int>(status.code);
-  if (front_end_.settings_.answers != nullptr) {
-    front_end_.settings_.answers->Count(code);
-  }
-  if (front_end_.settings_.log != nullptr && IsRefusal(status.code)) [[unlikely]] {
-    front_end_.settings_.log->Note(now().time_since_epoch(), code, transport().peer_address(),
-                                   status.message);
-  }
-  fields_[0] = {"grpc-status", wire::DigitsOf(status.code)};
-  if (status.message.empty()) {
-    return std::span(fields_).first(1);
-  }
-  status_text_.clear();
-  wire::AppendGrpcMessage(status_text_, status.message.substr(0, kMostStatusText));
-  fields_[1] = {"grpc-message", status_text_};
-  return std::span(fields_).first(2);
-}
-
-void Connection::Refuse(Call& call, const Status& status) {
-  call.ended = true;
-  DropBody(call);
-  std::array<wire::HttpField, 4> all{kContentType};
-  const auto trailers = Trailers(status);
-  std::ranges::copy(trailers, all.begin() + 1);
-  std::size_t count = 1 + trailers.size();
-  if (status.code == GrpcCode::kUnimplemented) {
-    all[count++] = kAcceptEncoding;
-  }
-  session().Answer(*call.stream, 200, std::span(all).first(count), {});
-  OnAnswered(call);
-}
-
-void Connection::RefuseHttp(Call& call, int status) {
-  call.ended = true;
-  fields_[0] = {"content-type", "text/plain; charset=utf-8"};
-  session().Answer(*call.stream, status, std::span(fields_).first(1),
-                   status == 405 ? "gRPC calls are POST\n"
-                                 : "gRPC calls have the content-type application/grpc\n");
-  OnAnswered(call);
-}
-
-void Connection::AnswerMessage(Call& call, std::string_view framed) {
-  call.ended = true;
-  DropBody(call);
-  fields_[0] = kContentType;
-  session().Answer(*call.stream, 200, std::span(fields_).first(1), framed, /*last=*/false);
-  session().Finish(*call.stream, Trailers({}));
-  OnAnswered(call);
-}
-
-void Connection::Answer(Exchange& exchange) {
-  Call& call = *static_cast<Call*>(exchange.owner_context);
-  message_.clear();
-  const std::size_t begun = wire::BeginGrpcMessage(message_);
-  Status status = exchange.Render(message_);
-  call.exchange = nullptr;
-  if (status.code == GrpcCode::kOk) {
-    wire::EndGrpcMessage(message_, begun);
-    AnswerMessage(call, message_);
-  } else {
-    if (now() >= call.deadline) {
-      status = {GrpcCode::kDeadlineExceeded, "the store did not answer in time"};
-    }
-    Refuse(call, status);
-  }
-  exchange.Return();
 }
 
 }  // namespace sluice::frontend::grpc

@@ -1,26 +1,33 @@
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "sluice/attribute.h"
 
 #include "envoy/rate_limit_call.h"
 #include "frontend/pool.h"
-#include "service/decide_call.h"
+#include "frontend/redemption.h"
+#include "service/operation.h"
 #include "wire/grpc_status.h"
 #include "wire/native_check.h"
 #include "wire/rls_request.h"
 
-namespace sluice::signing {
-class Keyring;
-}  // namespace sluice::signing
-
 namespace sluice::frontend::grpc {
 
 class Connection;
+
+// The methods that a front end has.
+enum class Method : std::uint8_t {
+  kUnknown,
+  kShouldRateLimit,
+  kHealthCheck,
+  kHealthWatch,
+  kCheck,
+  kRelease,
+  kRenew,
+  kSettle,
+  kRefund,
+};
 
 // How a call ended.
 struct Status {
@@ -53,19 +60,16 @@ class Exchange {
 
  protected:
   Exchange() = default;
-  // The request's bytes are kept here: the views of what is asked are of them.
-  std::string_view Keep(Connection& connection, std::string_view bytes) {
+  void Start(Connection& connection) {
     connection_ = &connection;
     ready_ = false;
-    bytes_.assign(bytes);
-    return bytes_;
   }
+  [[nodiscard]] bool abandoned() const { return connection_ == nullptr; }
   void BecomeReady() noexcept;
 
  private:
   Connection* connection_ = nullptr;  // None: abandoned.
   bool ready_ = false;
-  std::string bytes_;
 };
 
 // envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit.
@@ -86,30 +90,45 @@ class RateLimitExchange final : public Exchange, public envoy::RateLimitCall {
 
  private:
   Pool<RateLimitExchange>& pool_;
+  std::string bytes_;  // That the request views.
   wire::RlsRequest request_;
   bool compatible_ = true;
 };
 
-// sluice.v1.RateLimit/Check.
-class CheckExchange final : public Exchange, public service::DecideCall {
+// sluice.v1.RateLimit: Check, and Release, Renew, Settle and Refund, by which what an answer gave
+// out comes back.
+class NativeExchange final : public Exchange, private service::Completion {
  public:
-  explicit CheckExchange(Pool<CheckExchange>& pool) : pool_(pool) {}
+  explicit NativeExchange(Pool<NativeExchange>& pool)
+      : operation(*this), redemption_(operation), pool_(pool) {}
 
-  // What is wrong with the request; kOk: it may be asked. `keys` seal what the response gives out.
-  [[nodiscard]] Status Begin(Connection& connection, const signing::Keyring* keys,
+  // Reads the request of `method`, one of these. What is wrong with it; kOk: `operation` is to be
+  // submitted. `keys` seal what the response gives out, and what comes back.
+  [[nodiscard]] Status Begin(Connection& connection, const signing::Keyring* keys, Method method,
                              std::string_view bytes);
 
-  void OnVerdict() noexcept override;
+  service::Operation operation;
+
   [[nodiscard]] Status Render(std::string& message) override;
   void Return() noexcept override { pool_.Return(*this); }
 
  private:
-  Pool<CheckExchange>& pool_;
+  void OnCompleted(service::Operation& operation) noexcept override;
+
+  [[nodiscard]] Status ReadCheck(std::string_view bytes);
+  [[nodiscard]] Status ReadHolds(std::string_view bytes);
+  [[nodiscard]] Status ReadSettlement(std::string_view bytes);
+  [[nodiscard]] Status ReadRefund(std::string_view bytes);
+  // Made while the verdict's views are good.
+  void AppendVerdict(const service::Verdict& verdict, std::string& message) const;
+  [[nodiscard]] Status RenderHolds(std::string& message);
+  [[nodiscard]] Status RenderCharges(std::string& message);
+
+  Redemption redemption_;
+  Pool<NativeExchange>& pool_;
   const signing::Keyring* keys_ = nullptr;
-  wire::NativeCheckRequest request_;
-  std::vector<Attribute> attributes_;
-  std::string response_;  // Made while the verdict's views are good.
-  std::string error_;
+  wire::NativeCheckRequest check_;
+  std::string verdict_;  // The response to a check.
 };
 
 }  // namespace sluice::frontend::grpc

@@ -9,8 +9,6 @@
 #include "frontend/grpc/connection.h"
 #include "frontend/grpc/exchange.h"
 #include "frontend/grpc/front_end_settings.h"
-#include "frontend/grpc/health.h"
-#include "frontend/grpc/redemption_exchange.h"
 #include "frontend/pool.h"
 #include "net/transport.h"
 #include "service/limiter_service.h"
@@ -46,7 +44,7 @@ class FrontEnd {
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
   // Exchanges that a connection or a store holds.
   [[nodiscard]] std::size_t exchanges_in_use() const {
-    return rate_limit_calls_.in_use() + checks_.in_use() + redemptions_.in_use();
+    return rate_limit_calls_.in_use() + natives_.in_use();
   }
 
  private:
@@ -63,8 +61,7 @@ class FrontEnd {
   const FrontEndSettings settings_;
   TokenCheck token_{settings_.token};
   Pool<RateLimitExchange> rate_limit_calls_;
-  Pool<CheckExchange> checks_;
-  Pool<RedemptionExchange> redemptions_;
+  Pool<NativeExchange> natives_;
   // Also of its connections, which a read or a write may keep for longer than the front end.
   std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
   ConnectionSet connections_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,20 @@ class Keyring;
 }  // namespace sluice::signing
 
 namespace sluice::frontend::grpc {
+
+// Whether the daemon serves, as grpc.health.v1.Health says it. Whoever changes it tells every front
+// end (FrontEnd::OnHealthChanged()), for those who watch. Any thread.
+class Health {
+ public:
+  [[nodiscard]] bool serving() const { return serving_.load(std::memory_order_relaxed); }
+  // True if this is another state than before.
+  bool Set(bool serving) {
+    return serving_.exchange(serving, std::memory_order_relaxed) != serving;
+  }
+
+ private:
+  std::atomic<bool> serving_{false};
+};
 
 // The bounds of one listener. Each stands between a client that means ill, or is only slow, and
 // the memory and file descriptors of all others.

@@ -6,9 +6,10 @@
 
 #include "sluice/reason.h"
 
-#include "frontend/http/numbers.h"
 #include "frontend/key_token.h"
 #include "rules/rule.h"
+#include "service/header_times.h"
+#include "service/rounding.h"
 #include "wire/text_appender.h"
 
 namespace sluice::frontend::http {
@@ -23,7 +24,7 @@ Decimal OrNull(std::optional<std::int64_t> value) {
 }
 
 Decimal Milliseconds(Duration wait) {
-  return IsKnown(wait) ? Decimal(CeilMilliseconds(wait)) : Decimal::Null();
+  return service::IsKnown(wait) ? Decimal(service::CeilMilliseconds(wait)) : Decimal::Null();
 }
 
 // What a limit and the verdict that it governs both say of the key.
@@ -36,7 +37,8 @@ KeyTexts TextsOf(const Decision& decision, WallInstant now) {
   if (decision.limit == kUnlimited) {
     return {};
   }
-  return {.remaining = Decimal(decision.remaining), .reset_at = OrNull(ResetAt(now, decision))};
+  return {.remaining = Decimal(decision.remaining),
+          .reset_at = OrNull(service::ResetAt(now, decision))};
 }
 
 void AddLimit(TextAppender& out, const service::RuleDecision& item, const KeyTexts& key) {
@@ -122,9 +124,9 @@ void AppendAnswer(const service::Verdict& verdict, const AnswerOptions& options,
   if (!verdict.allowed) {
     std::optional<std::int64_t> seconds;
     std::optional<std::int64_t> milliseconds;
-    if (governing != nullptr && IsKnown(governing->decision.retry_after)) {
-      seconds = std::max<std::int64_t>(1, CeilSeconds(governing->decision.retry_after));
-      milliseconds = CeilMilliseconds(governing->decision.retry_after);
+    if (governing != nullptr && service::IsKnown(governing->decision.retry_after)) {
+      seconds = std::max<std::int64_t>(1, service::CeilSeconds(governing->decision.retry_after));
+      milliseconds = service::CeilMilliseconds(governing->decision.retry_after);
     }
     out.Add(", \"retry_after\": ").Add(OrNull(seconds));
     out.Add(", \"retry_after_ms\": ").Add(OrNull(milliseconds));

@@ -1,13 +1,11 @@
-#include "frontend/http/batch_handler.h"
-
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "frontend/http/answer.h"
+#include "frontend/http/handlers.h"
 #include "frontend/http/keyed_check.h"
-#include "frontend/http/problem.h"
 #include "wire/check_json.h"
 #include "wire/json_array.h"
 
@@ -18,41 +16,39 @@ namespace {
 class Batch;
 
 // One check of a batch.
-class BatchItem final : public service::DecideCall {
+class BatchItem final : private service::Completion {
  public:
-  BatchItem(Batch& batch, const signing::Keyring* keys) : batch_(&batch) { options_.keys = keys; }
+  BatchItem(Batch& batch, const signing::Keyring* keys) : batch_(batch) { options_.keys = keys; }
 
-  // False if the element asks nothing: then it is answered.
-  bool Read(std::string_view element, wire::CheckJson& json);
-  void OnVerdict() noexcept override;
+  // The operation to be asked; nullptr where the element asks nothing: then it is answered.
+  service::Operation* Read(std::string_view element, wire::CheckJson& json);
 
   [[nodiscard]] const std::string& answer() const { return answer_; }
 
  private:
-  void AnswerProblem(const Problem& problem) { AppendProblem(problem, answer_); }
+  void OnCompleted(service::Operation& operation) noexcept override;
 
-  Batch* batch_;
+  Batch& batch_;
+  service::Operation operation_{*this};
   AnswerOptions options_;
-  std::string text_;  // Of the attributes.
-  std::vector<Attribute> own_attributes_;
   std::string answer_;
 };
 
-class Batch final : public Operation {
+class Batch final : public Task {
  public:
   Batch(service::LimiterService& service, Exchange& exchange)
       : service_(service), exchange_(exchange) {}
 
-  void Add(std::string_view element, wire::CheckJson& json) {
-    items_.push_back(std::make_unique<BatchItem>(*this, exchange_.keys()));
-    if (items_.back()->Read(element, json)) {
-      asked_.push_back(items_.back().get());
+  void Add(std::string_view element) {
+    items_.push_back(std::make_unique<BatchItem>(*this, exchange_.pool().settings().keys));
+    if (auto* const operation = items_.back()->Read(element, exchange_.context.json)) {
+      asked_.push_back(operation);
     }
   }
 
   void Start() override {
     open_ = asked_.size() + 1;
-    service_.Decide(asked_);
+    service_.Submit(asked_);
     CloseOne();
   }
 
@@ -67,68 +63,59 @@ class Batch final : public Operation {
     }
     body += "]";
     exchange_.AnswerText(200, "application/json", body);
-    exchange_.OnOperationDone();
+    exchange_.OnTaskDone();
   }
 
  private:
   service::LimiterService& service_;
   Exchange& exchange_;
   std::vector<std::unique_ptr<BatchItem>> items_;
-  std::vector<service::DecideCall*> asked_;
+  std::vector<service::Operation*> asked_;
   // One more than there are verdicts to come while they are asked for, so that the first to come
   // are not taken for the last.
   std::size_t open_ = 0;
 };
 
-bool BatchItem::Read(std::string_view element, wire::CheckJson& json) {
+service::Operation* BatchItem::Read(std::string_view element, wire::CheckJson& json) {
   if (const auto parsed = json.Parse(element); !parsed) {
-    AnswerProblem(ProblemOf(parsed.error()));
-    return false;
+    AppendProblem(ProblemOf(parsed.error()), answer_);
+    return nullptr;
   }
-  const wire::CheckRequest& check = json.request();
-  std::size_t bytes = 0;
-  for (const Attribute& attribute : check.attributes) {
-    bytes += attribute.name.size() + attribute.value.size();
+  const wire::CheckRequest& read = json.request();
+  for (const Attribute& attribute : read.attributes) {
+    operation_.attributes.push_back({.name = operation_.arena.Keep(attribute.name),
+                                     .value = operation_.arena.Keep(attribute.value)});
   }
-  text_.reserve(bytes);  // It stands still: the attributes view it.
-  const auto keep = [this](std::string_view part) {
-    const std::size_t at = text_.size();
-    text_ += part;
-    return std::string_view(text_).substr(at);
-  };
-  own_attributes_.reserve(check.attributes.size());
-  for (const Attribute& attribute : check.attributes) {
-    own_attributes_.push_back({.name = keep(attribute.name), .value = keep(attribute.value)});
-  }
-  attributes = own_attributes_;
-  cost = check.cost;
-  peek = check.peek;
-  want_receipts = check.receipt || check.reserve;
-  options_.receipt = check.receipt;
-  options_.reservation = check.reserve;
-  return true;
+  auto& check = operation_.Ask<service::RuleCheck>();
+  check.attributes = operation_.attributes;
+  check.cost = read.cost;
+  check.peek = read.peek;
+  check.want_receipts = read.receipt || read.reserve;
+  options_.receipt = read.receipt;
+  options_.reservation = read.reserve;
+  return &operation_;
 }
 
-void BatchItem::OnVerdict() noexcept {
+void BatchItem::OnCompleted(service::Operation& operation) noexcept {
+  const service::Verdict& verdict = operation.Get<service::RuleCheck>().verdict;
   const int status = StatusOf(verdict);
   if (!verdict.request_error.empty()) {
-    AnswerProblem({.status = status,
-                   .title = {},
-                   .detail = verdict.request_error,
-                   .code = "invalid_request"});
+    AppendProblem(
+        {.status = status, .title = {}, .detail = verdict.request_error, .code = "invalid_request"},
+        answer_);
   } else {
     AppendAnswer(verdict, options_, answer_);
     // The status of a check's reply, before the members of its body.
     answer_.insert(1, "\"status\": " + std::to_string(status) + ", ");
   }
-  batch_->CloseOne();
+  batch_.CloseOne();
 }
 
 }  // namespace
 
-void HandleBatch(const wire::HttpRequest& request, service::LimiterService& service,
-                 Exchange& exchange) {
-  if (IsKeyed(request)) {
+void HandleBatch(const Routed& routed) {
+  Exchange& exchange = routed.exchange;
+  if (IsKeyed(routed.request)) {
     exchange.AnswerProblem(
         {.status = 400,
          .title = {},
@@ -137,15 +124,16 @@ void HandleBatch(const wire::HttpRequest& request, service::LimiterService& serv
     return;
   }
   std::vector<std::string_view> elements;
-  if (const auto split = wire::SplitJsonArray(request.body, kMostChecksInBatch, elements); !split) {
+  if (const auto split = wire::SplitJsonArray(routed.request.body, kMostChecksInBatch, elements);
+      !split) {
     exchange.AnswerProblem(ProblemOf(split.error()));
     return;
   }
-  auto batch = std::make_unique<Batch>(service, exchange);
+  auto batch = std::make_unique<Batch>(routed.at.service, exchange);
   for (const std::string_view element : elements) {
-    batch->Add(element, exchange.json);
+    batch->Add(element);
   }
-  exchange.Send(std::move(batch));
+  exchange.Run(std::move(batch));
 }
 
 }  // namespace sluice::frontend::http

@@ -1,5 +1,3 @@
-#include "frontend/http/config_handler.h"
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/http/operation.h"
-#include "frontend/http/problem.h"
+#include "frontend/http/handlers.h"
 #include "rules/mode_overrides.h"
 #include "service/active_rules.h"
 #include "wire/entity_tag.h"
@@ -21,7 +18,7 @@ namespace sluice::frontend::http {
 
 namespace {
 
-constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kRuleType = "application/json";
 
 // Of the text of a rule: FNV-1a, 64 bits. It tells versions of one rule apart, and keeps no
 // secret.
@@ -46,7 +43,7 @@ bool PreconditionHolds(const wire::HttpRequest& request, std::string_view tag, E
   }
   exchange.AnswerProblem({.status = 412, .title = {}, .detail = broken, .code = "changed"});
   if (!tag.empty()) {
-    exchange.AddField("ETag", tag);
+    exchange.response.Add("ETag", tag);
   }
   return false;
 }
@@ -79,8 +76,8 @@ void AnswerRule(int status, const AdminContext& context, const rules::Rule& rule
   AppendSummary(context, rule, json);
   json.Name("rule").Raw(text);
   json.EndObject();
-  exchange.AnswerText(status, kJson, body);
-  exchange.AddField("ETag", EntityTag(text));
+  exchange.AnswerText(status, kRuleType, body);
+  exchange.response.Add("ETag", EntityTag(text));
 }
 
 void AnswerNoSuchRule(std::string_view id, Exchange& exchange) {
@@ -128,15 +125,15 @@ void AnswerDeleted(std::string_view id, control::Scope scope, const AdminContext
     json.Name("in_force").Text(left->source);
   }
   json.EndObject();
-  exchange.AnswerText(200, kJson, body);
+  exchange.AnswerText(200, kRuleType, body);
 }
 
 // A change of one rule: done when whoever keeps the rules has it.
-class RuleOperation final : public Operation {
+class RuleChange final : public Task {
  public:
   // `body` none: the rule is to be deleted.
-  RuleOperation(const AdminContext& context, std::string_view id,
-                std::optional<std::string_view> body, Exchange& exchange)
+  RuleChange(const AdminContext& context, std::string_view id, std::optional<std::string_view> body,
+             Exchange& exchange)
       : context_(context), id_(id), body_(body), exchange_(exchange) {}
 
   void Start() override {
@@ -159,7 +156,7 @@ class RuleOperation final : public Operation {
     } else {
       AnswerNoSuchRule(id_, exchange_);  // Somebody has deleted it since.
     }
-    exchange_.OnOperationDone();
+    exchange_.OnTaskDone();
   }
 
   const AdminContext& context_;
@@ -170,7 +167,8 @@ class RuleOperation final : public Operation {
 
 }  // namespace
 
-void HandleRules(const AdminContext& context, Exchange& exchange) {
+void HandleRules(const Routed& routed) {
+  const AdminContext& context = *routed.at.settings.context;
   const auto set = context.rules.rules();
   std::string body;
   wire::JsonWriter json(body);
@@ -183,11 +181,14 @@ void HandleRules(const AdminContext& context, Exchange& exchange) {
     json.EndObject();
   }
   json.EndArray().EndObject();
-  exchange.AnswerText(200, kJson, body);
+  routed.exchange.AnswerText(200, kRuleType, body);
 }
 
-void HandleRule(const wire::HttpRequest& request, std::string_view id, const AdminContext& context,
-                Exchange& exchange) {
+void HandleRule(const Routed& routed) {
+  const wire::HttpRequest& request = routed.request;
+  const std::string_view id = routed.tail;
+  const AdminContext& context = *routed.at.settings.context;
+  Exchange& exchange = routed.exchange;
   const bool reads =
       request.method == wire::HttpMethod::kGet || request.method == wire::HttpMethod::kHead;
   if (!reads) {
@@ -199,8 +200,8 @@ void HandleRule(const wire::HttpRequest& request, std::string_view id, const Adm
   const std::string tag = rule == nullptr ? "" : EntityTag(text);
   if (reads && rule != nullptr &&
       wire::NamesEntity(request, "If-None-Match", tag, wire::TagComparison::kWeak)) {
-    exchange.AnswerText(304, kJson, "");
-    exchange.AddField("ETag", tag);
+    exchange.AnswerText(304, kRuleType, "");
+    exchange.response.Add("ETag", tag);
     return;
   }
   if (reads) {
@@ -211,7 +212,7 @@ void HandleRule(const wire::HttpRequest& request, std::string_view id, const Adm
     }
   } else if (PreconditionHolds(request, tag, exchange)) {
     const bool put = request.method == wire::HttpMethod::kPut;
-    exchange.Send(std::make_unique<RuleOperation>(
+    exchange.Run(std::make_unique<RuleChange>(
         context, id, put ? std::optional(request.body) : std::nullopt, exchange));
   }
 }

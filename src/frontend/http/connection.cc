@@ -75,7 +75,7 @@ void Connection::TakeRequests() {
     TakeOne(event);
   }
   if (!batch_.empty()) {
-    front_end_.service_.Decide(batch_);
+    front_end_.service_.Submit(batch_);
   }
 }
 
@@ -84,23 +84,25 @@ void Connection::TakeOne(wire::Http1Parser::Event event) {
   Exchange& exchange = front_end_.pool_.Take();
   pipeline_.Push(exchange);
   if (event == Event::kRequest) {
-    exchange.Begin(*this, parser_.request());
+    exchange.Begin(*this, &parser_.request());
     front_end_.router_.Route(parser_.request(), exchange);
     progressed_ = true;
     if (exchange.must_ask()) {
-      batch_.push_back(&exchange);
+      batch_.push_back(&exchange.operation);
     }
   } else if (event == Event::kContinue) {
-    exchange.BeginWithoutRequest(*this);
-    exchange.AnswerRaw(wire::kContinueResponse);
+    exchange.Begin(*this, nullptr);
+    exchange.response.raw = true;
+    exchange.response.body = wire::kContinueResponse;
+    exchange.SetReady();
   } else {
     const wire::Http1Error& error = parser_.error();
-    exchange.BeginWithoutRequest(*this);
+    exchange.Begin(*this, nullptr);
     exchange.AnswerProblem(
         {.status = error.status, .title = error.title, .detail = error.detail, .code = {}});
     exchange.CloseAfterwards();
   }
-  last_taken_ = !exchange.keep_alive();
+  last_taken_ = !exchange.context.keep_alive;
 }
 
 // Moves the answers that are ready, in order, to the output. True if that made room for more.
@@ -113,10 +115,10 @@ bool Connection::RenderReady() {
   while (pipeline_.ready() && output().size() < front_end_.settings_.output_bytes) {
     Exchange& exchange = pipeline_.front();
     const bool last_of_all = draining() && pipeline_.size() == 1 && between_requests();
-    const bool keep_alive = exchange.keep_alive() && !last_of_all;
+    const bool keep_alive = exchange.context.keep_alive && !last_of_all;
     exchange.Render(date, keep_alive, output());
-    if (!exchange.raw()) {
-      front_end_.Count(exchange.parts().status);
+    if (!exchange.response.raw) {
+      front_end_.Count(exchange.response.status);
     }
     if (!keep_alive) {
       last_taken_ = true;
@@ -183,7 +185,7 @@ bool Connection::OnDeadline() {
   }
   Exchange& exchange = front_end_.pool_.Take();
   pipeline_.Push(exchange);
-  exchange.BeginWithoutRequest(*this);
+  exchange.Begin(*this, nullptr);
   exchange.AnswerProblem({.status = 408,
                           .title = {},
                           .detail = awaiting_ == Awaiting::kHeader

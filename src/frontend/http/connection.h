@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "frontend/conversation.h"
-#include "frontend/http/client.h"
 #include "frontend/http/exchange.h"
 #include "frontend/pipeline.h"
 #include "net/timer_wheel.h"
@@ -65,7 +64,7 @@ class Connection final : public Conversation, public Client {
   FrontEnd& front_end_;
   wire::Http1Parser parser_;
   Pipeline<Exchange> pipeline_;
-  std::vector<service::DecideCall*> batch_;
+  std::vector<service::Operation*> batch_;
 
   Awaiting awaiting_ = Awaiting::kNothing;
   net::SteadyTime awaiting_since_;

@@ -1,12 +1,10 @@
-#include "frontend/http/envoy_handler.h"
-
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "envoy/rate_limit_call.h"
-#include "frontend/http/operation.h"
+#include "frontend/http/handlers.h"
 #include "wire/rls_json.h"
 #include "wire/rls_request.h"
 
@@ -17,9 +15,9 @@ namespace {
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 
 // One request of /json, from its body to its answer. The exchange owns it.
-class RateLimitOperation final : public Operation, private envoy::RateLimitCall {
+class RateLimitTask final : public Task, private envoy::RateLimitCall {
  public:
-  RateLimitOperation(Exchange& exchange, envoy::RateLimitService& service)
+  RateLimitTask(Exchange& exchange, envoy::RateLimitService& service)
       : exchange_(exchange), service_(service) {}
 
   [[nodiscard]] bool Read(std::string_view body) {
@@ -43,7 +41,7 @@ class RateLimitOperation final : public Operation, private envoy::RateLimitCall 
       const bool over = response.overall_code == wire::RlsCode::kOverLimit;
       exchange_.AnswerText(over ? 429 : 200, "application/json", body);
     }
-    exchange_.OnOperationDone();
+    exchange_.OnTaskDone();
   }
 
   Exchange& exchange_;
@@ -54,24 +52,25 @@ class RateLimitOperation final : public Operation, private envoy::RateLimitCall 
 
 }  // namespace
 
-void HandleRateLimitJson(const wire::HttpRequest& request, const EnvoyContext& context,
-                         Exchange& exchange) {
-  auto operation = std::make_unique<RateLimitOperation>(exchange, context.rate_limits);
-  if (operation->Read(request.body)) {
-    exchange.Send(std::move(operation));
+void HandleRateLimitJson(const Routed& routed) {
+  Exchange& exchange = routed.exchange;
+  auto task = std::make_unique<RateLimitTask>(exchange, routed.at.settings.envoy->rate_limits);
+  if (task->Read(routed.request.body)) {
+    exchange.Run(std::move(task));
   } else {
     exchange.AnswerText(400, kPlain, "Bad Request\n");
   }
 }
 
-void HandleEnvoyHealth(const EnvoyContext& context, Exchange& exchange) {
-  const bool serving = context.health.serving();
-  exchange.AnswerText(serving ? 200 : 500, kPlain, serving ? "OK" : "");
+void HandleEnvoyHealth(const Routed& routed) {
+  const bool serving = routed.at.settings.envoy->health.serving();
+  routed.exchange.AnswerText(serving ? 200 : 500, kPlain, serving ? "OK" : "");
 }
 
-void HandleLimits(const EnvoyContext& context, Exchange& exchange) {
+void HandleLimits(const Routed& routed) {
   std::string body;
-  if (const auto configuration = context.rate_limits.configuration(); configuration != nullptr) {
+  if (const auto configuration = routed.at.settings.envoy->rate_limits.configuration();
+      configuration != nullptr) {
     for (const envoy::Limit* limit : configuration->limits()) {
       const auto word = [](bool truth) { return truth ? "true" : "false"; };
       body += limit->path;
@@ -82,22 +81,23 @@ void HandleLimits(const EnvoyContext& context, Exchange& exchange) {
       body += std::string(", quota_mode: ") + word(limit->quota_mode) + "\n";
     }
   }
-  exchange.AnswerText(200, kPlain, body);
+  routed.exchange.AnswerText(200, kPlain, body);
 }
 
-void HandleStats(const EnvoyContext& context, Exchange& exchange) {
+void HandleStats(const Routed& routed) {
   std::string body;
-  context.rate_limits.metrics().AppendStats(body);
-  exchange.AnswerText(200, kPlain, body);
+  routed.at.settings.envoy->rate_limits.metrics().AppendStats(body);
+  routed.exchange.AnswerText(200, kPlain, body);
 }
 
-void HandleDebugPaths(const EnvoyContext& /*context*/, Exchange& exchange) {
-  exchange.AnswerText(200, kPlain,
-                      "/metrics: metrics for Prometheus\n"
-                      "/rlconfig: print out the currently loaded configuration for debugging\n"
-                      "/rlreset: POST: reset the counters of a request's descriptors\n"
-                      "/rlusage: POST: what is left of the limits of a request's descriptors\n"
-                      "/stats: print out stats\n");
+void HandleDebugPaths(const Routed& routed) {
+  routed.exchange.AnswerText(
+      200, kPlain,
+      "/metrics: metrics for Prometheus\n"
+      "/rlconfig: print out the currently loaded configuration for debugging\n"
+      "/rlreset: POST: reset the counters of a request's descriptors\n"
+      "/rlusage: POST: what is left of the limits of a request's descriptors\n"
+      "/stats: print out stats\n");
 }
 
 }  // namespace sluice::frontend::http

@@ -1,13 +1,11 @@
-#include "frontend/http/envoy_usage_handler.h"
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "envoy/usage_call.h"
-#include "frontend/http/numbers.h"
-#include "frontend/http/operation.h"
+#include "frontend/http/handlers.h"
+#include "service/rounding.h"
 #include "wire/json_writer.h"
 #include "wire/rls_json.h"
 #include "wire/rls_request.h"
@@ -32,8 +30,8 @@ int StatusOf(envoy::UsageCall::Failure failure) {
 }
 
 void AppendWait(wire::JsonWriter& json, std::string_view name, Duration wait) {
-  if (IsKnown(wait)) {
-    json.Name(name).Number(CeilMilliseconds(wait));
+  if (service::IsKnown(wait)) {
+    json.Name(name).Number(service::CeilMilliseconds(wait));
   } else {
     json.Name(name).Null();
   }
@@ -58,9 +56,9 @@ void AppendUse(wire::JsonWriter& json, const envoy::UsageCall::Use& use) {
 }
 
 // From its body to its answer. The exchange owns it.
-class UsageOperation final : public Operation, private envoy::UsageCall {
+class UsageTask final : public Task, private envoy::UsageCall {
  public:
-  UsageOperation(Exchange& exchange, envoy::RateLimitService& service, bool is_reset)
+  UsageTask(Exchange& exchange, envoy::RateLimitService& service, bool is_reset)
       : exchange_(exchange), service_(service) {
     reset = is_reset;
   }
@@ -100,7 +98,7 @@ class UsageOperation final : public Operation, private envoy::UsageCall {
       json.EndObject();
       exchange_.AnswerText(200, "application/json", body);
     }
-    exchange_.OnOperationDone();
+    exchange_.OnTaskDone();
   }
 
   Exchange& exchange_;
@@ -109,14 +107,22 @@ class UsageOperation final : public Operation, private envoy::UsageCall {
   wire::RlsRequest request_;
 };
 
+void HandleUsage(const Routed& routed, bool reset) {
+  auto task =
+      std::make_unique<UsageTask>(routed.exchange, routed.at.settings.envoy->rate_limits, reset);
+  if (task->Read(routed.request.body)) {
+    routed.exchange.Run(std::move(task));
+  }
+}
+
 }  // namespace
 
-void HandleUsage(const wire::HttpRequest& request, bool reset, const EnvoyContext& context,
-                 Exchange& exchange) {
-  auto operation = std::make_unique<UsageOperation>(exchange, context.rate_limits, reset);
-  if (operation->Read(request.body)) {
-    exchange.Send(std::move(operation));
-  }
+void HandleEnvoyUsage(const Routed& routed) {
+  HandleUsage(routed, /*reset=*/false);
+}
+
+void HandleEnvoyReset(const Routed& routed) {
+  HandleUsage(routed, /*reset=*/true);
 }
 
 }  // namespace sluice::frontend::http

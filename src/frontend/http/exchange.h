@@ -1,164 +1,205 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "frontend/http/operation.h"
-#include "frontend/http/problem.h"
+#include "base/clock.h"
+#include "frontend/http/front_end_settings.h"
+#include "frontend/http/response.h"
+#include "frontend/redemption.h"
 #include "idempotency/answer_memory.h"
 #include "net/timer_wheel.h"
-#include "service/limiter_service.h"
+#include "service/operation.h"
 #include "wire/check_json.h"
 #include "wire/form_query.h"
-#include "wire/http1_response.h"
 #include "wire/http_request.h"
 
 namespace sluice::net {
 class EventLoop;
 }
 
-namespace sluice::signing {
-class Keyring;
-}
-
 namespace sluice::frontend::http {
 
-class Client;
+class Exchange;
 class ExchangePool;
+
+// One client's connection to a front end as its exchanges know it, whichever HTTP it speaks. One
+// thread.
+class Client {
+ public:
+  virtual ~Client() = default;
+
+  // Who is connected: Transport::peer_address().
+  [[nodiscard]] virtual std::string_view peer_address() const = 0;
+
+  // One of this connection's exchanges became ready.
+  virtual void OnExchangeReady(Exchange& exchange) = 0;
+};
+
+// What a request waits for that is not one operation of the service: many of them, a change of the
+// rules, Envoy's service. Made for one exchange, which owns it from Exchange::Run() until its next
+// request. One thread.
+class Task {
+ public:
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  virtual ~Task() = default;
+
+  // Answers the exchange in the end and calls its OnTaskDone(): once, during this or later, and
+  // then touches neither.
+  virtual void Start() = 0;
+};
 
 // How a proxy wants its question about a request of its own answered.
 struct ProxyAnswer {
-  int deny_status = 429;      // For every refusal: NGINX takes 403 only.
-  bool grpc = false;          // The request is gRPC's: refused in its words.
-  std::string_view origin{};  // For Access-Control-Allow-Origin of a refusal; "": none.
+  int deny_status = 429;  // For every refusal: NGINX takes 403 only.
+  bool grpc = false;      // The request is gRPC's: refused in its words.
+  std::string origin{};   // For Access-Control-Allow-Origin of a refusal; "": none.
 };
 
-// One request and its answer, from the parser to the wire. Pooled, so that a request in
-// steady state allocates nothing; the call that a store holds lives in here, so an exchange
-// outlives its connection where the client went away before the store answered.
+// What came in, as far as its answer depends on it, and the room that handlers read it into.
+struct RequestContext {
+  bool keep_alive = true;
+  bool head_only = false;
+  int minor_version = 1;
+  bool wait = false;     // A shaped answer is held back until it is due.
+  bool receipt = false;  // The answer gives a receipt, a reservation of what was charged.
+  bool reserve = false;
+  ProxyAnswer proxy;
+  // They hold the bytes that a check's attributes view.
+  wire::CheckJson json;
+  wire::FormQuery query;
+};
+
+// One request on its way from the parser to the wire: what came in, the operation that is asked of
+// the service, and the response. Pooled, so that a request in steady state allocates nothing; a
+// store may hold the operation, so an exchange outlives its connection where the client went away
+// before the store answered.
 //
-//   fresh -> (Answer..., or Ask... then asked, then maybe held, or Send) -> ready -> back in the
+//   fresh -> (Answer..., or Ask then submitted, then maybe held, or Run) -> ready -> back in the
 //   pool
-class Exchange final : public service::DecideCall {
+class Exchange final : private service::Completion {
  public:
+  // Makes the response of the operation's outcome.
+  using Writer = void (*)(Exchange& exchange);
+
   explicit Exchange(ExchangePool& pool);
 
-  // Begins anew for `client`'s request.
-  void Begin(Client& client, const wire::HttpRequest& request);
-  // For an answer without a request: one that could not be read, or did not come in time.
-  void BeginWithoutRequest(Client& client);
+  // Begins anew for `client`'s request; without one for an answer to what could not be read, or did
+  // not come in time.
+  void Begin(Client& client, const wire::HttpRequest* request);
 
-  // The answer is known without asking. Status 200 to 599.
+  RequestContext context;
+  service::Operation operation;
+  Redemption redemption;
+  Response response;
+
+  // The answer is known.
   void AnswerProblem(const Problem& problem);
   void AnswerText(int status, std::string_view content_type, std::string_view body);
-  // Bytes that are no response of their own: 100 Continue.
-  void AnswerRaw(std::string_view bytes);
-  // One more header field of the answer: 405's Allow, 401's WWW-Authenticate. Text of ours.
-  void AddField(std::string_view name, std::string_view value);
-  void CloseAfterwards() { keep_alive_ = false; }
+  // `response` is the answer.
+  void SetReady() { state_ = State::kReady; }
+  // The connection ends behind this answer.
+  void CloseAfterwards() { context.keep_alive = false; }
+  // One that refuses the request itself goes to the log, with what was wrong.
+  void Log(int status, std::string_view detail) const;
 
-  // The service has to be asked; attributes, cost and peek are set.
-  void AskCheck(bool wait);
-  void AskStatus();
-  // An operation has to be waited for; it is kept until the next request.
-  void Send(std::unique_ptr<Operation> operation);
-  // The last thing that an operation does. The exchange is answered.
-  void OnOperationDone();
-  // The answer to a proxy: first how, then one of the three others. What is wrong goes to the log;
-  // whoever reads the answer is the proxy's client, and learns no more than that.
-  void AnswerAsProxyCheck(const ProxyAnswer& answer);
-  // The client's request cannot be judged: refused, with X-RL-Status 400.
-  void RefuseRequest(std::string_view wrong);
-  // The question itself is wrong, whatever the client asked for: 500.
-  void BlameProxy(std::string_view wrong);
-  void AskProxyCheck();
+  // The service must be asked; then `write` makes the answer.
+  void Ask(Writer write) {
+    write_ = write;
+    state_ = State::kAsking;
+  }
+  // The answer that is being written is held back for so long.
+  void HoldBack(Duration wait) { hold_back_ = wait; }
+  // A task has to be waited for.
+  void Run(std::unique_ptr<Task> task);
+  // The last thing that a task does. The exchange is answered.
+  void OnTaskDone();
 
   // What is answered to the check that is asked next is remembered under `name`, if it allows.
   void RememberIn(idempotency::AnswerMemory& memory, const std::string& name);
   // The answer of an earlier check, and a header field that says so.
   void AnswerAsBefore(const idempotency::AnswerMemory::Answer& answer);
 
+  [[nodiscard]] ExchangePool& pool() { return pool_; }
   // The connection is gone: nobody is there to be answered.
   [[nodiscard]] bool abandoned() const { return client_ == nullptr; }
   // Of whoever is connected: Transport::peer_address().
-  [[nodiscard]] std::string_view peer_address() const;
-  [[nodiscard]] net::EventLoop& loop() const;
-  // By which tokens are sealed; nullptr: none are given out or taken.
-  [[nodiscard]] const signing::Keyring* keys() const;
+  [[nodiscard]] std::string_view peer_address() const { return client_->peer_address(); }
   // Of a clock that does not step back.
   [[nodiscard]] Duration Now() const;
 
-  // Whether the answer gives a receipt, a reservation of what was charged; want_receipts is set.
-  bool receipt = false;
-  bool reserve = false;
-
-  // Room that handlers read a request into. It holds the bytes that `attributes` views.
-  wire::CheckJson json;
-  wire::FormQuery query;
-
   [[nodiscard]] bool must_ask() const { return state_ == State::kAsking; }
   [[nodiscard]] bool ready() const { return state_ == State::kReady; }
-  // What is sent is no response of its own.
-  [[nodiscard]] bool raw() const { return kind_ == Kind::kRaw; }
-  [[nodiscard]] bool keep_alive() const { return keep_alive_; }
 
   // Appends the whole response. Requires ready(). `keep_alive` false: the connection ends here.
   void Render(std::string_view date, bool keep_alive, std::string& out) const;
-
-  // The response for whoever frames it otherwise than HTTP/1.1. Requires ready(); views of this.
-  struct Parts {
-    int status;
-    std::string_view content_type;
-    std::string_view fields;  // Lines that end in CR LF.
-    std::string_view body;
-    bool head_only;  // The request was HEAD: no body.
-  };
-  [[nodiscard]] Parts parts() const { return {status_, content_type_, fields_, body_, head_only_}; }
 
   void* owner_context = nullptr;  // The connection's own.
 
   // The connection is gone. Back to the pool: now, or when the store has answered.
   void Abandon();
 
-  void OnVerdict() noexcept override;
-
  private:
-  enum class State : std::uint8_t { kFresh, kAsking, kOperation, kHeld, kReady };
-  enum class Kind : std::uint8_t { kPrepared, kRaw, kCheck, kStatus, kProxyCheck };
+  enum class State : std::uint8_t { kFresh, kAsking, kTask, kHeld, kReady };
 
-  void Reset(Client& client);
-  void Log(int status, std::string_view detail) const;
-  void Write(const Problem& problem);
+  void OnCompleted(service::Operation& operation) noexcept override;
   void BecomeReady();
-  // Turns the verdict into fields and body: while what it points to lives.
-  void TakeVerdict();
-  void TakeProxyVerdict();
-  void AppendRetryAfter();
   void Remember();
 
   ExchangePool& pool_;
-  net::Timer hold_;  // While a shaped answer waits.
-
+  net::Timer hold_;           // While a shaped answer waits.
   Client* client_ = nullptr;  // None: abandoned.
   State state_ = State::kFresh;
-  Kind kind_ = Kind::kPrepared;
-  bool keep_alive_ = true;
-  bool head_only_ = false;
-  bool wait_ = false;
-  bool operation_starts_ = false;
-  int minor_version_ = 1;
-  int status_ = 200;
-  int deny_status_ = 429;
-  bool grpc_ = false;
-  std::string origin_;
-  std::string_view content_type_;
-  std::string fields_;  // Header lines, beside those that every response has.
-  std::string body_;
-  std::unique_ptr<Operation> operation_;
+  bool task_starts_ = false;
+  Writer write_ = nullptr;
+  Duration hold_back_{};
+  std::unique_ptr<Task> task_;
   idempotency::AnswerMemory* memory_ = nullptr;  // Of a check that is to be remembered.
   std::string memory_name_;
+};
+
+// The exchanges of one front end on one loop, and what they share: made when there is none to
+// reuse, kept until the end. Bounded by connections times pipeline depth. Must outlive every
+// operation that a store still holds. One thread.
+class ExchangePool {
+ public:
+  ExchangePool(net::EventLoop& loop, const base::Clock& clock, const FrontEndSettings& settings)
+      : loop_(loop), clock_(clock), settings_(settings) {}
+  ExchangePool(const ExchangePool&) = delete;
+  ExchangePool& operator=(const ExchangePool&) = delete;
+
+  [[nodiscard]] net::EventLoop& loop() { return loop_; }
+  [[nodiscard]] const base::Clock& clock() const { return clock_; }
+  [[nodiscard]] const FrontEndSettings& settings() const { return settings_; }
+
+  [[nodiscard]] Exchange& Take() {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<Exchange>(*this));
+      free_.reserve(all_.capacity());  // So that Return() never allocates.
+      return *all_.back();
+    }
+    Exchange& exchange = *free_.back();
+    free_.pop_back();
+    return exchange;
+  }
+
+  void Return(Exchange& exchange) noexcept { free_.push_back(&exchange); }
+
+  // How many are with connections or stores.
+  [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
+
+ private:
+  net::EventLoop& loop_;
+  const base::Clock& clock_;
+  const FrontEndSettings& settings_;
+  std::vector<std::unique_ptr<Exchange>> all_;
+  std::vector<Exchange*> free_;
 };
 
 }  // namespace sluice::frontend::http

@@ -16,8 +16,7 @@ FrontEnd::FrontEnd(net::EventLoop& loop, service::LimiterService& service,
       clock_(clock),
       settings_(std::move(settings)),
       router_(settings_, service, readiness, registry),
-      pool_(loop, clock, settings_.longest_wait, settings_.limit_headers, settings_.keys,
-            settings_.log) {}
+      pool_(loop, clock, settings_) {}
 
 FrontEnd::~FrontEnd() {
   CloseAll();

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "frontend/connection_set.h"
-#include "frontend/http/exchange_pool.h"
+#include "frontend/http/exchange.h"
 #include "frontend/http/front_end_settings.h"
 #include "frontend/http/router.h"
 #include "net/timer_wheel.h"

@@ -1,13 +1,9 @@
-#include "frontend/http/hold_handler.h"
-
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "frontend/hold_redemption.h"
-#include "frontend/http/problem.h"
+#include "frontend/http/handlers.h"
+#include "wire/http1_response.h"
 #include "wire/json_cursor.h"
 #include "wire/json_writer.h"
 #include "wire/problem.h"
@@ -93,71 +89,63 @@ class HoldsReader {
   std::vector<NamedHold> holds_;
 };
 
-class Holds final : public Operation, private HoldRedemption {
- public:
-  Holds(service::LimiterService& service, bool renew, Exchange& exchange)
-      : HoldRedemption(service, exchange.keys(), renew), exchange_(exchange) {}
-
-  using HoldRedemption::Add;
-
-  void Start() override { Redeem(); }
-
- private:
-  void OnRedeemed() noexcept override {
-    Answer();
-    exchange_.OnOperationDone();
+void WriteHolds(Exchange& exchange) {
+  const Redemption& redemption = exchange.redemption;
+  const Redeemed outcome = redemption.outcome();
+  const bool renew =
+      exchange.operation.Get<service::HoldChange>().kind == service::HoldChange::Kind::kRenew;
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  int status = 200;
+  if (outcome != Redeemed::kDone) {
+    const Problem problem =
+        ProblemOf(outcome, {.status = 404,
+                            .title = {},
+                            .detail = "the hold was released or has expired: check again",
+                            .code = "no_such_hold"});
+    status = problem.status;
+    wire::AppendProblemMembers(json, {.title = wire::StatusPhrase(status),
+                                      .status = status,
+                                      .detail = problem.detail,
+                                      .code = problem.code});
   }
+  json.Name(renew ? "renewed" : "released").Number(static_cast<std::int64_t>(redemption.done()));
+  json.EndObject();
+  exchange.AnswerText(status, outcome == Redeemed::kDone ? "application/json" : kProblemType, body);
+}
 
-  void Answer() {
-    const bool done_all = outcome() == Redeemed::kDone;
-    std::string body;
-    wire::JsonWriter json(body);
-    json.BeginObject();
-    int status = 200;
-    if (!done_all) {
-      const Problem problem =
-          ProblemOf(outcome(), {.status = 404,
-                                .title = {},
-                                .detail = "the hold was released or has expired: check again",
-                                .code = "no_such_hold"});
-      status = problem.status;
-      wire::AppendProblemMembers(json, {.title = wire::StatusPhrase(status),
-                                        .status = status,
-                                        .detail = problem.detail,
-                                        .code = problem.code});
+void HandleHolds(const Routed& routed, service::HoldChange::Kind kind) {
+  Exchange& exchange = routed.exchange;
+  const auto refuse = [&exchange](std::string_view detail, std::string_view code) {
+    exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = code});
+  };
+  HoldsReader reader(routed.request.body);
+  if (!reader.Read()) {
+    refuse(
+        R"(the body is {"name": …, "id": …}, or {"holds": [{"name": …, "id": …}]} of 64 at most, )"
+        "taken from the answer to a check",
+        "invalid_body");
+    return;
+  }
+  exchange.redemption.BeginHolds(kind, routed.at.settings.keys);
+  for (const NamedHold& named : reader.holds()) {
+    if (!exchange.redemption.AddHold(named.name, named.id)) {
+      refuse("`name` and `id` must come from the answer to a check", "invalid_hold");
+      return;
     }
-    json.Name(renews() ? "renewed" : "released").Number(static_cast<std::int64_t>(done()));
-    json.EndObject();
-    exchange_.AnswerText(status, done_all ? "application/json" : kProblemType, body);
   }
-
-  Exchange& exchange_;
-};
-
-void Refuse(std::string_view detail, std::string_view code, Exchange& exchange) {
-  exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = code});
+  exchange.Ask(WriteHolds);
 }
 
 }  // namespace
 
-void HandleHolds(const wire::HttpRequest& request, bool renew, service::LimiterService& service,
-                 Exchange& exchange) {
-  HoldsReader reader(request.body);
-  if (!reader.Read()) {
-    Refuse(
-        R"(the body is {"name": …, "id": …}, or {"holds": [{"name": …, "id": …}]} of 64 at most, )"
-        "taken from the answer to a check",
-        "invalid_body", exchange);
-    return;
-  }
-  auto holds = std::make_unique<Holds>(service, renew, exchange);
-  for (const NamedHold& named : reader.holds()) {
-    if (!holds->Add(named.name, named.id)) {
-      Refuse("`name` and `id` must come from the answer to a check", "invalid_hold", exchange);
-      return;
-    }
-  }
-  exchange.Send(std::move(holds));
+void HandleRelease(const Routed& routed) {
+  HandleHolds(routed, service::HoldChange::Kind::kRelease);
+}
+
+void HandleRenew(const Routed& routed) {
+  HandleHolds(routed, service::HoldChange::Kind::kRenew);
 }
 
 }  // namespace sluice::frontend::http

@@ -67,7 +67,7 @@ void Http2Connection::OnExchangeReady(Exchange& exchange) {
 
 void Http2Connection::AskBatch() {
   if (!batch_.empty()) {
-    front_end_.service_.Decide(batch_);
+    front_end_.service_.Submit(batch_);
     batch_.clear();
   }
 }
@@ -133,11 +133,11 @@ void Http2Connection::Route(Routed& request) {
   request.exchange = &exchange;
   whole_ = request.stream->request();
   whole_.body = request.body;
-  exchange.Begin(*this, whole_);
+  exchange.Begin(*this, &whole_);
   exchange.owner_context = &request;
   front_end_.router_.Route(whole_, exchange);
   if (exchange.must_ask()) {
-    batch_.push_back(&exchange);
+    batch_.push_back(&exchange.operation);
   } else if (exchange.ready()) {
     ready_.push_back(&exchange);
   }
@@ -147,7 +147,7 @@ void Http2Connection::Refuse(Routed& request, int status, std::string_view detai
   OnWhole(request);
   Exchange& exchange = front_end_.pool_.Take();
   request.exchange = &exchange;
-  exchange.BeginWithoutRequest(*this);
+  exchange.Begin(*this, nullptr);
   exchange.owner_context = &request;
   exchange.AnswerProblem({.status = status, .title = {}, .detail = detail, .code = {}});
   ready_.push_back(&exchange);
@@ -157,10 +157,10 @@ void Http2Connection::Answer(Exchange& exchange) {
   Routed& request = *static_cast<Routed*>(exchange.owner_context);
   fields_.clear();
   field_text_.clear();
-  const Exchange::Parts parts = exchange.parts();
+  const Response& response = exchange.response;
   // Room for all of it, so that the views stay good. Names are in lower case here.
-  field_text_.reserve(parts.fields.size() + 20);
-  std::string_view rest = parts.fields;
+  field_text_.reserve(response.fields.size() + 20);
+  std::string_view rest = response.fields;
   while (!rest.empty()) {
     const std::size_t end = rest.find("\r\n");
     const std::string_view line = rest.substr(0, end);
@@ -178,17 +178,17 @@ void Http2Connection::Answer(Exchange& exchange) {
   const std::size_t at = field_text_.size();
   std::array<char, 20> digits{};
   const auto end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), parts.body.size()).ptr;
+      std::to_chars(digits.data(), digits.data() + digits.size(), response.body.size()).ptr;
   field_text_.append(digits.data(), end);
-  if (!parts.content_type.empty()) {
-    fields_.push_back({"content-type", parts.content_type});
+  if (!response.content_type.empty()) {
+    fields_.push_back({"content-type", response.content_type});
   }
   fields_.push_back({"content-length", std::string_view(field_text_).substr(at)});
   fields_.push_back({"date", front_end_.DateNow()});
-  const std::string_view body = parts.head_only ? std::string_view() : parts.body;
+  const std::string_view body = exchange.context.head_only ? std::string_view() : response.body;
   DropBody(request);
-  session().Answer(*request.stream, parts.status, fields_, body);
-  front_end_.Count(parts.status);
+  session().Answer(*request.stream, response.status, fields_, body);
+  front_end_.Count(response.status);
   request.exchange = nullptr;
   OnAnswered(request);
   front_end_.pool_.Return(exchange);

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/http/client.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http2_conversation.h"
 #include "frontend/pool.h"
@@ -53,7 +52,7 @@ class Http2Connection final : public Http2Conversation, public Client {
   FrontEnd& front_end_;
   std::string begun_;
   Pool<Routed> requests_;
-  std::vector<service::DecideCall*> batch_;
+  std::vector<service::Operation*> batch_;
   std::vector<Exchange*> ready_;
   wire::HttpRequest whole_;              // A stream's request, with its body.
   std::vector<wire::HttpField> fields_;  // Of an answer, in field_text_.

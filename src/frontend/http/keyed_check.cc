@@ -5,8 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "frontend/http/operation.h"
-#include "frontend/http/problem.h"
+#include "frontend/http/handlers.h"
 #include "idempotency/keyed_request.h"
 
 namespace sluice::frontend::http {
@@ -17,16 +16,15 @@ constexpr std::string_view kName = "Idempotency-Key";
 constexpr std::string_view kOldName = "X-Idempotency-Key";
 constexpr std::size_t kMostBytes = 256;
 
-class KeyedCheck final : public Operation {
+class KeyedCheck final : public Task {
  public:
   KeyedCheck(std::string name, std::string_view body, idempotency::AnswerMemory& memory,
-             service::LimiterService& service, bool wait, Exchange& exchange)
+             service::LimiterService& service, Exchange& exchange)
       : memory_(memory),
         service_(service),
-        wait_(wait),
         exchange_(exchange),
         request_(
-            exchange.loop(), memory, std::move(name), body,
+            exchange.pool().loop(), memory, std::move(name), body,
             {.on_known = [this](Outcome outcome, const auto& answer) { OnKnown(outcome, answer); },
              .is_abandoned = [this] { return exchange_.abandoned(); },
              .now = [this] { return exchange_.Now(); }}) {}
@@ -45,9 +43,9 @@ class KeyedCheck final : public Operation {
     switch (outcome) {
       case Outcome::kDecide:
         exchange_.RememberIn(memory_, request_.name());
-        exchange_.AskCheck(wait_);
+        AskCheck(exchange_);
         if (!starts_) {  // Else whoever routed the request sees that it must be asked.
-          service_.Decide(exchange_);
+          service_.Submit(exchange_.operation);
         }
         return;
       case Outcome::kRepeat:
@@ -64,12 +62,11 @@ class KeyedCheck final : public Operation {
         exchange_.AnswerText(503, "", "");
         break;
     }
-    exchange_.OnOperationDone();
+    exchange_.OnTaskDone();
   }
 
   idempotency::AnswerMemory& memory_;
   service::LimiterService& service_;
-  const bool wait_;
   Exchange& exchange_;
   bool starts_ = false;
   idempotency::KeyedRequest request_;
@@ -79,10 +76,11 @@ class KeyedCheck final : public Operation {
 // the address. A caller that is known by more than its address may send again from anywhere. An
 // attribute may have any bytes in it, so its size stands before it; no other part has a line feed.
 std::string CallerOf(const wire::HttpRequest& request, std::string_view attribute,
-                     const Exchange& exchange) {
+                     Exchange& exchange) {
   if (!attribute.empty()) {
-    const auto given = std::ranges::find(exchange.attributes, attribute, &Attribute::name);
-    if (given != exchange.attributes.end()) {
+    const Attributes attributes = exchange.operation.Get<service::RuleCheck>().attributes;
+    const auto given = std::ranges::find(attributes, attribute, &Attribute::name);
+    if (given != attributes.end()) {
       return "attribute " + std::to_string(given->value.size()) + " " + std::string(given->value);
     }
   }
@@ -94,8 +92,10 @@ std::string CallerOf(const wire::HttpRequest& request, std::string_view attribut
 
 }  // namespace
 
-void SendKeyedCheck(const wire::HttpRequest& request, idempotency::AnswerMemory& memory,
-                    service::LimiterService& service, bool wait, Exchange& exchange) {
+void RunKeyedCheck(const RoutedRequest& routed) {
+  const wire::HttpRequest& request = routed.request;
+  idempotency::AnswerMemory& memory = *routed.at.settings.memory;
+  Exchange& exchange = routed.exchange;
   const bool both = request.HasField(kName) && request.HasField(kOldName);
   const std::string_view key = request.Field(request.HasField(kName) ? kName : kOldName);
   if (key.empty() || key.size() > kMostBytes || request.HasSeveral(kName) ||
@@ -108,8 +108,8 @@ void SendKeyedCheck(const wire::HttpRequest& request, idempotency::AnswerMemory&
   }
   std::string name = CallerOf(request, memory.caller_attribute(), exchange);
   name.append("\n").append(key);
-  exchange.Send(
-      std::make_unique<KeyedCheck>(std::move(name), request.body, memory, service, wait, exchange));
+  exchange.Run(std::make_unique<KeyedCheck>(std::move(name), request.body, memory,
+                                            routed.at.service, exchange));
 }
 
 }  // namespace sluice::frontend::http

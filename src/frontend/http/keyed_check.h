@@ -1,10 +1,6 @@
 #pragma once
 
-#include <string_view>
-
-#include "frontend/http/exchange.h"
-#include "idempotency/answer_memory.h"
-#include "service/limiter_service.h"
+#include "frontend/http/route.h"
 #include "wire/http_request.h"
 
 // A check with an Idempotency-Key (or X-Idempotency-Key): sent again with the same body, it gets
@@ -19,9 +15,8 @@ namespace sluice::frontend::http {
   return request.fields.Has(wire::RareField::kIdempotencyKey);
 }
 
-// Answers the exchange, or sets it up to ask or to wait; its check has been read. `wait` is
-// AskCheck()'s.
-void SendKeyedCheck(const wire::HttpRequest& request, idempotency::AnswerMemory& memory,
-                    service::LimiterService& service, bool wait, Exchange& exchange);
+// Answers the exchange, or sets it up to ask or to wait; its check has been read. The listener has
+// a memory of answers.
+void RunKeyedCheck(const RoutedRequest& routed);
 
 }  // namespace sluice::frontend::http

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "frontend/http/numbers.h"
 #include "rules/rule.h"
 #include "service/header_times.h"
+#include "service/rounding.h"
 #include "wire/text_appender.h"
 
 namespace sluice::frontend::http {
@@ -48,14 +48,6 @@ void AddState(TextAppender& out, const service::RuleDecision& item, const Decima
 
 }  // namespace
 
-void AppendField(std::string_view name, std::string_view value, std::string& fields) {
-  fields.append(name).append(": ").append(value).append("\r\n");
-}
-
-void AppendField(std::string_view name, std::int64_t value, std::string& fields) {
-  AppendField(name, Decimal(value).view(), fields);
-}
-
 void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
                        LimitDialects dialects) {
   const service::RuleDecision* governing = verdict.governing_decision();
@@ -67,7 +59,7 @@ void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
   if (IsShown(*governing) && (dialects.x_ratelimit || dialects.github)) {
     out.Add("X-RateLimit-Limit: ").Add(shown.limit);
     out.Add("\r\nX-RateLimit-Remaining: ").Add(shown.remaining);
-    if (const auto reset_at = ResetAt(verdict.now, governing->decision)) {
+    if (const auto reset_at = service::ResetAt(verdict.now, governing->decision)) {
       out.Add("\r\nX-RateLimit-Reset: ").Add(*reset_at);
     }
     if (dialects.github) {
@@ -117,7 +109,7 @@ std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,
     if (decision.retry_after == Decision::kNever) {
       return std::nullopt;
     }
-    const Duration wait = IsKnown(decision.retry_after) ? decision.retry_after : kLeast;
+    const Duration wait = service::IsKnown(decision.retry_after) ? decision.retry_after : kLeast;
     if (wait > longest) {
       longest = wait;
       jitter = item.rule->retry_jitter;
@@ -128,7 +120,7 @@ std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,
     const Duration room = Decision::kUnknown - longest;
     longest += std::min(Duration(static_cast<std::int64_t>(random % width)), room);
   }
-  return std::max<std::int64_t>(1, CeilSeconds(longest));
+  return std::max<std::int64_t>(1, service::CeilSeconds(longest));
 }
 
 }  // namespace sluice::frontend::http

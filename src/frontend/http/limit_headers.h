@@ -36,10 +36,6 @@ struct LimitDialects {
   bool github = false;  // Holds x_ratelimit.
 };
 
-// Appends one header line. `value` is text of ours: no line breaks.
-void AppendField(std::string_view name, std::string_view value, std::string& fields);
-void AppendField(std::string_view name, std::int64_t value, std::string& fields);
-
 // Appends all header lines but Retry-After to `fields`. Nothing if no enforced rule has a limit.
 void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
                        LimitDialects dialects = {});

@@ -1,11 +1,9 @@
-#include "frontend/http/mode_handler.h"
-
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "frontend/http/problem.h"
+#include "frontend/http/handlers.h"
 #include "rules/spelling.h"
 #include "service/active_rules.h"
 #include "wire/json_writer.h"
@@ -78,8 +76,11 @@ std::string NoSuchRuleAmong(const rules::RuleSet& set, std::string_view id) {
 
 }  // namespace
 
-void HandleMode(const wire::HttpRequest& request, std::string_view id, const AdminContext& context,
-                Exchange& exchange) {
+void HandleMode(const Routed& routed) {
+  const wire::HttpRequest& request = routed.request;
+  const std::string_view id = routed.tail;
+  const AdminContext& context = *routed.at.settings.context;
+  Exchange& exchange = routed.exchange;
   const auto set = context.rules.rules();
   const rules::Rule* const rule = set->Find(id);
   if (rule == nullptr) {
@@ -110,8 +111,10 @@ void HandleMode(const wire::HttpRequest& request, std::string_view id, const Adm
   AnswerMode(*rule, context, exchange);
 }
 
-void HandleKillSwitch(const wire::HttpRequest& request, const AdminContext& context,
-                      Exchange& exchange) {
+void HandleKillSwitch(const Routed& routed) {
+  const wire::HttpRequest& request = routed.request;
+  const AdminContext& context = *routed.at.settings.context;
+  Exchange& exchange = routed.exchange;
   if (request.method == wire::HttpMethod::kPut) {
     constexpr std::string_view kExpected = R"(the body is {"on": true} or {"on": false})";
     wire::ScalarObject object("");

@@ -9,7 +9,6 @@
 #include <boost/json/value.hpp>
 
 #include "base/assert.h"
-#include "frontend/http/openapi_source.h"
 
 namespace sluice::frontend::http {
 

@@ -2,10 +2,14 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "frontend/http/route.h"
 
 namespace sluice::frontend::http {
+
+// docs/openapi.json, which the build puts into the program: all operations of all listeners.
+extern const std::string_view kOpenApiSource;
 
 // The OpenAPI description of one listener: of docs/openapi.json, the operations that `routes` serve
 // and the components that these refer to. A node of the source that is marked ("x-sluice-role":

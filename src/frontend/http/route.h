@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -7,16 +8,45 @@
 #include <string_view>
 #include <vector>
 
+#include "control/mode_file.h"
+#include "control/rule_controller.h"
+#include "envoy/rate_limit_service.h"
+#include "frontend/grpc/front_end_settings.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http/front_end_settings.h"
-#include "frontend/http/readiness.h"
 #include "service/limiter_service.h"
+#include "service/service_metrics.h"
 #include "telemetry/registry.h"
 #include "wire/http_request.h"
 
 namespace sluice::frontend::http {
 
 class ListenerDescription;
+
+// Whether this daemon wants traffic: what /readyz says. Off until the front ends are open and
+// again from the first signal to stop. Any thread.
+class Readiness {
+ public:
+  [[nodiscard]] bool ready() const { return ready_.load(std::memory_order_relaxed); }
+  void Set(bool ready) { ready_.store(ready, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> ready_{false};
+};
+
+// What an admin listener's verbs act on. All outlive the front end.
+struct AdminContext {
+  control::RuleController& rules;
+  control::ModeFile& modes;
+  service::LimiterService& service;
+  service::ServiceMetrics& metrics;
+};
+
+// What the paths of envoyproxy/ratelimit act on. All outlive the front end.
+struct EnvoyContext {
+  envoy::RateLimitService& rate_limits;
+  const grpc::Health& health;
+};
 
 // What the handlers of one listener act on. All outlive the router.
 struct Backend {

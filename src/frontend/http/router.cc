@@ -1,7 +1,6 @@
 #include "frontend/http/router.h"
 
 #include "frontend/http/browser_guard.h"
-#include "frontend/http/problem.h"
 #include "wire/ascii.h"
 
 namespace sluice::frontend::http {
@@ -20,7 +19,7 @@ void AnswerNotAllowed(const Methods& methods, Exchange& exchange) {
   const std::string allow = methods.Text();
   exchange.AnswerProblem(
       {.status = 405, .title = {}, .detail = "this path takes " + allow, .code = {}});
-  exchange.AddField("Allow", allow);
+  exchange.response.Add("Allow", allow);
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ void Router::Route(const wire::HttpRequest& request, Exchange& exchange) {
                             .title = {},
                             .detail = "send the body with Content-Type: application/json",
                             .code = {}});
-    exchange.AddField("Accept", "application/json");
+    exchange.response.Add("Accept", "application/json");
   } else {
     served->route->handle({.request = request, .tail = tail, .at = backend_, .exchange = exchange});
   }
@@ -89,7 +88,7 @@ bool Router::Admits(const wire::HttpRequest& request, Exchange& exchange) {
        .title = {},
        .detail = "this listener requires a token: send Authorization: Bearer TOKEN",
        .code = {}});
-  exchange.AddField("WWW-Authenticate", shown ? "Bearer error=\"invalid_token\"" : "Bearer");
+  exchange.response.Add("WWW-Authenticate", shown ? "Bearer error=\"invalid_token\"" : "Bearer");
   return false;
 }
 

@@ -7,7 +7,6 @@
 #include "frontend/http/exchange.h"
 #include "frontend/http/front_end_settings.h"
 #include "frontend/http/openapi.h"
-#include "frontend/http/readiness.h"
 #include "frontend/http/route.h"
 #include "service/limiter_service.h"
 #include "telemetry/registry.h"

@@ -4,12 +4,7 @@
 #include <string>
 
 #include "frontend/resp/connection.h"
-#include "frontend/resp/connection_commands.h"
 #include "frontend/resp/front_end.h"
-#include "frontend/resp/redemption_commands.h"
-#include "frontend/resp/rule_commands.h"
-#include "frontend/resp/server_commands.h"
-#include "frontend/resp/throttle_command.h"
 #include "wire/ascii.h"
 
 namespace sluice::frontend::resp {

@@ -2,7 +2,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "sluice/decision.h"
+
+#include "core/quota.h"
 
 namespace sluice::frontend::resp {
 
@@ -15,7 +20,7 @@ enum class CommandFlag : std::uint8_t {
   kNone = 0,
   kStranger = 1,  // Also before the client has authenticated.
   kWrites = 2,    // Changes what keys have used.
-  kOperator = 4,  // For who may undo limits: see MayOperate() in rule_commands.h.
+  kOperator = 4,  // For who may undo limits: see MayOperate().
 };
 constexpr CommandFlag operator|(CommandFlag a, CommandFlag b) {
   return static_cast<CommandFlag>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -42,5 +47,64 @@ struct Command {
 // Carries out one command, which is answered once: now, or when the service has. `args` is not
 // empty and holds any bytes.
 void RunCommand(Args args, Connection& connection);
+
+// --- What clients ask of limits -----------------------------------------------------------------
+
+// CL.THROTTLE key max_burst count period [quantity]
+void RunThrottle(Args args, Connection& connection);
+// Its numbers.
+struct ThrottleNumbers {
+  core::Quota quota;
+  Cost cost;
+};
+// Reads it: 5 or 6 arguments with the name. Returns what is wrong, "" if nothing; then the numbers
+// are in the range of service::ThrottleCheck.
+[[nodiscard]] std::string ReadThrottle(Args args, ThrottleNumbers& numbers);
+
+// SLUICE.CHECK rule|* name=value ... [COST n] [PEEK] [RECEIPT] [RESERVE]
+void RunCheck(Args args, Connection& connection);
+// SLUICE.STATUS rule|* name=value ... [COST n]
+void RunStatus(Args args, Connection& connection);
+// SLUICE.RESET rule|* name=value ...
+void RunReset(Args args, Connection& connection);
+// SLUICE.REFUND rule|* name=value ... [COST n]
+void RunRefund(Args args, Connection& connection);
+
+// Whether a client may reset and refund by hand. Every application may check. Resets and refunds
+// are for clients that have authenticated, by password or certificate, and, if the listener
+// requires neither, for clients on this host: others could free themselves of every limit.
+[[nodiscard]] bool MayOperate(Connection& connection);
+
+// --- What an answer gave out comes back ----------------------------------------------------------
+
+// SLUICE.RELEASE rule id [rule id ...]
+void RunRelease(Args args, Connection& connection);
+// SLUICE.RENEW rule id [rule id ...]
+void RunRenew(Args args, Connection& connection);
+// SLUICE.SETTLE reservation [attribute=n ...] [COST n]
+void RunSettle(Args args, Connection& connection);
+// SLUICE.REFUND RECEIPT receipt
+void RunRefundOfReceipt(Args args, Connection& connection);
+// Whether a SLUICE.REFUND is that, and no operator's.
+[[nodiscard]] bool IsRefundOfReceipt(Args args);
+
+// --- What Redis clients say to set their connection up, answered as a Redis server does ----------
+
+void RunPing(Args args, Connection& connection);
+void RunEcho(Args args, Connection& connection);
+// HELLO [2|3 [AUTH user password] [SETNAME name]]
+void RunHello(Args args, Connection& connection);
+// AUTH [default] password
+void RunAuth(Args args, Connection& connection);
+void RunClient(Args args, Connection& connection);
+void RunSelect(Args args, Connection& connection);
+void RunResetSession(Args args, Connection& connection);
+void RunQuit(Args args, Connection& connection);
+
+// --- What clients ask about the server -----------------------------------------------------------
+
+void RunInfo(Args args, Connection& connection);
+// COMMAND [COUNT | DOCS [name ...] | INFO [name ...] | LIST]
+void RunCommandCommand(Args args, Connection& connection);
 
 }  // namespace sluice::frontend::resp

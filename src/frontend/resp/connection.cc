@@ -9,8 +9,15 @@
 namespace sluice::frontend::resp {
 
 namespace {
+
 constexpr std::size_t kReadBytes = 16 * 1024;
 constexpr std::size_t kKeptBytes = 64 * 1024;  // Of a buffer that is empty.
+
+// Whether `address` ("127.0.0.1", "::1") is one of this host's own, that no other can send from.
+bool IsThisHost(std::string_view address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
 }  // namespace
 
 Connection::Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport,
@@ -23,7 +30,7 @@ Connection::Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> tran
       parser_(front_end.settings_.command),
       pipeline_(front_end.settings_.pipeline) {
   session_.id = id;
-  session_.on_this_host = IsLoopback(this->transport().peer_address());
+  session_.on_this_host = IsThisHost(this->transport().peer_address());
   ResetSession();
 }
 
@@ -83,17 +90,9 @@ void Connection::TakeCommands() {
       CloseAfterwards();
     }
   }
-  AskBatch();
-}
-
-void Connection::AskBatch() {
-  if (!throttles_.empty()) {
-    front_end_.service_.Throttle(throttles_);
-    throttles_.clear();
-  }
-  if (!verdicts_.empty()) {
-    front_end_.service_.Decide(verdicts_);
-    verdicts_.clear();
+  if (!batch_.empty()) {
+    front_end_.service_.Submit(batch_);
+    batch_.clear();
   }
 }
 
@@ -101,55 +100,28 @@ wire::RespWriter Connection::Reply() {
   if (pipeline_.empty()) {
     return {output(), session_.version};
   }
-  TextExchange& exchange = front_end_.texts_.Take();
+  Exchange& exchange = front_end_.exchanges_.Take();
   pipeline_.Push(exchange);
-  return {exchange.Begin(*this), session_.version};
+  return {exchange.BeginText(*this), session_.version};
 }
 
-void Connection::AskThrottle(std::string_view key, const core::Quota& quota, Cost cost) {
-  ThrottleExchange& exchange = front_end_.throttles_.Take();
-  exchange.Begin(*this, key, quota, cost);
+Exchange& Connection::TakeExchange() {
+  Exchange& exchange = front_end_.exchanges_.Take();
+  exchange.operation.Clear();
+  return exchange;
+}
+
+void Connection::Refuse(Exchange& exchange, std::string_view fault) {
+  exchange.Return();
+  Reply().Error("ERR", fault);
+}
+
+void Connection::Ask(Exchange& exchange, Exchange::Writer write) {
+  exchange.Begin(*this, write, session_.version);
   pipeline_.Push(exchange);
-  throttles_.push_back(&exchange);
+  batch_.push_back(&exchange.operation);
 }
 
-VerdictExchange& Connection::TakeVerdictExchange() {
-  return front_end_.verdicts_.Take();
-}
-
-void Connection::AskVerdict(VerdictExchange& exchange) {
-  exchange.Begin(*this, front_end_, session_.version);
-  pipeline_.Push(exchange);
-  verdicts_.push_back(&exchange);
-}
-
-OperatorExchange& Connection::TakeOperatorExchange() {
-  return front_end_.operations_.Take();
-}
-
-void Connection::AskOperator(OperatorExchange& exchange, Operation operation) {
-  AskBatch();  // What was asked before it must not see what it does.
-  exchange.Begin(*this);
-  pipeline_.Push(exchange);
-  if (operation == Operation::kReset) {
-    front_end_.service_.Reset(exchange);
-  } else {
-    front_end_.service_.Refund(exchange);
-  }
-}
-
-RedemptionExchange& Connection::TakeRedemptionExchange() {
-  return front_end_.redemptions_.Take();
-}
-
-void Connection::AskRedemption(RedemptionExchange& exchange) {
-  AskBatch();  // What was asked before it must not see what it does.
-  exchange.Begin(*this, session_.version);
-  pipeline_.Push(exchange);
-  exchange.Redeem();
-}
-
-// Moves the answers that are ready, in order, to the output. True if that made room for more.
 void Connection::Count(std::string_view answer) {
   const FrontEndSettings& settings = front_end_.settings_;
   const bool is_error = answer.starts_with('-');
@@ -162,6 +134,7 @@ void Connection::Count(std::string_view answer) {
   }
 }
 
+// Moves the answers that are ready, in order, to the output. True if that made room for more.
 bool Connection::RenderReady() {
   bool rendered = false;
   while (pipeline_.ready() && output().size() < front_end_.settings_.output_bytes) {

@@ -11,8 +11,6 @@
 #include "frontend/conversation.h"
 #include "frontend/pipeline.h"
 #include "frontend/resp/exchange.h"
-#include "frontend/resp/redemption_exchange.h"
-#include "frontend/resp/session.h"
 #include "net/timer_wheel.h"
 #include "wire/resp_command_parser.h"
 #include "wire/resp_writer.h"
@@ -20,6 +18,16 @@
 namespace sluice::frontend::resp {
 
 class FrontEnd;
+
+// What a connection remembers from command to command.
+struct Session {
+  std::uint64_t id = 0;
+  wire::RespVersion version = wire::RespVersion::k2;
+  bool authenticated = false;  // Or no password is asked for.
+  bool on_this_host = false;   // Came over a loopback address.
+  int failed_logins = 0;
+  std::string name;
+};
 
 // One client's connection. Per turn: a read buffer is parsed to its end, all its checks go to
 // the service as one batch, and what is ready goes out in one write, to any depth of pipelining.
@@ -37,16 +45,12 @@ class Connection final : public Conversation {
   [[nodiscard]] FrontEnd& front_end() { return front_end_; }
   // The answer at once: one value, or an aggregate with all its values.
   [[nodiscard]] wire::RespWriter Reply();
-  // The answer of the service, asked with the others of this turn. May not be called for what is
-  // out of range.
-  void AskThrottle(std::string_view key, const core::Quota& quota, Cost cost);
-  [[nodiscard]] VerdictExchange& TakeVerdictExchange();
-  void AskVerdict(VerdictExchange& exchange);
-  [[nodiscard]] OperatorExchange& TakeOperatorExchange();
-  enum class Operation : std::uint8_t { kReset, kRefund };
-  void AskOperator(OperatorExchange& exchange, Operation operation);
-  [[nodiscard]] RedemptionExchange& TakeRedemptionExchange();
-  void AskRedemption(RedemptionExchange& exchange);
+  // An exchange, whose operation the handler fills and hands to Ask(), or to Refuse().
+  [[nodiscard]] Exchange& TakeExchange();
+  // It asks nothing: the answer is what was wrong.
+  void Refuse(Exchange& exchange, std::string_view fault);
+  // The answer of the service, asked with the others of this turn and in their order.
+  void Ask(Exchange& exchange, Exchange::Writer write);
   // Nothing is read after this command; its answer is the last.
   void CloseAfterwards() { last_taken_ = true; }
   // Forgets what the client said of itself, its login included.
@@ -70,7 +74,6 @@ class Connection final : public Conversation {
   void OnClose() override { pipeline_.AbandonAll(); }
 
   void TakeCommands();
-  void AskBatch();
   bool RenderReady();
   // One answer, as it goes out.
   void Count(std::string_view answer);
@@ -82,8 +85,7 @@ class Connection final : public Conversation {
   Session session_;
   wire::RespCommandParser parser_;
   Pipeline<Exchange> pipeline_;
-  std::vector<service::ThrottleCall*> throttles_;  // To be asked in this turn.
-  std::vector<service::DecideCall*> verdicts_;     // The same.
+  std::vector<service::Operation*> batch_;  // To be submitted in this turn.
 
   net::SteadyTime opened_at_;
   Awaiting awaiting_ = Awaiting::kNothing;

@@ -1,5 +1,3 @@
-#include "frontend/resp/connection_commands.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <string_view>
 
 #include "frontend/access_token.h"
+#include "frontend/resp/commands.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/front_end.h"
 #include "wire/ascii.h"

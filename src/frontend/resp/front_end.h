@@ -10,7 +10,6 @@
 #include "frontend/resp/connection.h"
 #include "frontend/resp/exchange.h"
 #include "frontend/resp/front_end_settings.h"
-#include "frontend/resp/redemption_exchange.h"
 #include "net/transport.h"
 #include "service/limiter_service.h"
 
@@ -41,14 +40,10 @@ class FrontEnd {
 
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
   // Exchanges that a connection or a store holds.
-  [[nodiscard]] std::size_t exchanges_in_use() const {
-    return texts_.in_use() + throttles_.in_use() + verdicts_.in_use() + operations_.in_use() +
-           redemptions_.in_use();
-  }
+  [[nodiscard]] std::size_t exchanges_in_use() const { return exchanges_.in_use(); }
 
   // For handlers.
   [[nodiscard]] const FrontEndSettings& settings() const { return settings_; }
-  [[nodiscard]] service::LimiterService& service() const { return service_; }
   [[nodiscard]] TokenCheck& password() { return password_; }
   [[nodiscard]] WallInstant WallNow() const { return clock_.Read().wall; }
 
@@ -61,11 +56,7 @@ class FrontEnd {
   std::atomic<std::uint64_t>& last_client_;
   const FrontEndSettings settings_;
   TokenCheck password_;
-  Pool<TextExchange> texts_;
-  Pool<ThrottleExchange> throttles_;
-  Pool<VerdictExchange> verdicts_;
-  Pool<OperatorExchange> operations_;
-  Pool<RedemptionExchange> redemptions_;
+  Pool<Exchange> exchanges_;
   ConnectionSet connections_;
 };
 

@@ -1,11 +1,11 @@
-#include "frontend/resp/redemption_commands.h"
-
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
+#include "frontend/resp/commands.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/front_end.h"
-#include "frontend/resp/redemption_exchange.h"
 #include "wire/ascii.h"
 #include "wire/resp_number.h"
 
@@ -15,26 +15,78 @@ namespace {
 
 constexpr std::string_view kCostFault = "COST must be a whole number from 0 to 999999999999999";
 
-void Refuse(std::string_view fault, RedemptionExchange& exchange, Connection& connection) {
-  exchange.Return();
-  connection.Reply().Error("ERR", fault);
+void AppendFailure(Redeemed outcome, wire::RespWriter& writer) {
+  if (outcome == Redeemed::kNotFound) {
+    writer.Error("NOTFOUND", "unknown charge: the token was altered, or its rules no longer exist");
+  } else if (outcome == Redeemed::kUnsupported) {
+    writer.Error("ERR", "the store in use does not support this");
+  } else {
+    writer.Error("SHED", "the store did not answer: try again");
+  }
 }
 
-void RunHolds(Args args, Connection& connection, bool renew) {
-  RedemptionExchange& exchange = connection.TakeRedemptionExchange();
-  HoldRedemption& holds = exchange.StartHolds(connection.front_end(), renew);
+void WriteHolds(Exchange& exchange, std::string& out) {
+  wire::RespWriter writer = exchange.WriterTo(out);
+  const Redeemed outcome = exchange.redemption.outcome();
+  if (outcome == Redeemed::kUnsupported || outcome == Redeemed::kUnavailable) {
+    AppendFailure(outcome, writer);
+  } else {
+    // Those that are gone are no error.
+    writer.Integer(static_cast<std::int64_t>(exchange.redemption.done()));
+  }
+}
+
+void AppendCharge(const service::Charge& charge, bool refund, wire::RespWriter& writer) {
+  writer.Map(refund ? 2 : 3);
+  writer.Bulk("name");
+  writer.Bulk(charge.rule);
+  if (refund) {
+    writer.Bulk("units");
+    writer.Integer(charge.units - charge.settled);
+  } else {
+    writer.Bulk("charged");
+    writer.Integer(charge.units);
+    writer.Bulk("cost");
+    writer.Integer(charge.settled);
+  }
+}
+
+void WriteCharges(Exchange& exchange, std::string& out) {
+  wire::RespWriter writer = exchange.WriterTo(out);
+  const Redeemed outcome = exchange.redemption.outcome();
+  if (outcome != Redeemed::kDone) {
+    AppendFailure(outcome, writer);
+    return;
+  }
+  const auto counts = [](const service::Charge& charge) {
+    return charge.error == store::StoreError::kNone;
+  };
+  const auto charges = exchange.redemption.charges();
+  const bool refund =
+      exchange.operation.Get<service::Settlement>().kind == service::Settlement::Kind::kRefund;
+  writer.Array(static_cast<std::size_t>(std::ranges::count_if(charges, counts)));
+  for (const service::Charge& charge : charges) {
+    if (counts(charge)) {
+      AppendCharge(charge, refund, writer);
+    }
+  }
+}
+
+void RunHolds(Args args, Connection& connection, service::HoldChange::Kind kind) {
+  Exchange& exchange = connection.TakeExchange();
+  exchange.redemption.BeginHolds(kind, connection.front_end().settings().keys);
   const Args named = args.subspan(1);
   if (named.size() % 2 != 0 || named.size() / 2 > store::kMaxChecksPerCall) {
-    Refuse("name the rule and the id of each hold, 64 holds at most", exchange, connection);
+    connection.Refuse(exchange, "name the rule and the id of each hold, 64 holds at most");
     return;
   }
   for (std::size_t i = 0; i < named.size(); i += 2) {
-    if (!holds.Add(named[i], named[i + 1])) {
-      Refuse("rule and id must come from the answer to a check", exchange, connection);
+    if (!exchange.redemption.AddHold(named[i], named[i + 1])) {
+      connection.Refuse(exchange, "rule and id must come from the answer to a check");
       return;
     }
   }
-  connection.AskRedemption(exchange);
+  connection.Ask(exchange, WriteHolds);
 }
 
 bool ReadUnits(std::string_view text, Units& units) {
@@ -42,7 +94,7 @@ bool ReadUnits(std::string_view text, Units& units) {
 }
 
 // What is wrong with the costs behind the reservation; an empty text: they were read.
-std::string_view ReadCosts(Args args, ChargeRedemption& charges) {
+std::string_view ReadCosts(Args args, Redemption& charges) {
   constexpr std::string_view kUsage =
       "give the actual cost: attribute=n for rules that count an attribute, then COST n";
   std::size_t at = 2;
@@ -74,26 +126,26 @@ std::string_view ReadCosts(Args args, ChargeRedemption& charges) {
 }  // namespace
 
 void RunRelease(Args args, Connection& connection) {
-  RunHolds(args, connection, /*renew=*/false);
+  RunHolds(args, connection, service::HoldChange::Kind::kRelease);
 }
 
 void RunRenew(Args args, Connection& connection) {
-  RunHolds(args, connection, /*renew=*/true);
+  RunHolds(args, connection, service::HoldChange::Kind::kRenew);
 }
 
 void RunSettle(Args args, Connection& connection) {
-  RedemptionExchange& exchange = connection.TakeRedemptionExchange();
-  ChargeRedemption& charges =
-      exchange.StartCharges(connection.front_end(), ChargeKind::kReservation);
-  std::string_view fault = ReadCosts(args, charges);
-  if (fault.empty() && !charges.Read(args[1])) {
+  Exchange& exchange = connection.TakeExchange();
+  exchange.redemption.BeginCharges(ChargeKind::kReservation,
+                                   connection.front_end().settings().keys);
+  std::string_view fault = ReadCosts(args, exchange.redemption);
+  if (fault.empty() && !exchange.redemption.ReadCharges(args[1])) {
     fault = "the reservation must come from the answer to a check";
   }
   if (!fault.empty()) {
-    Refuse(fault, exchange, connection);
+    connection.Refuse(exchange, fault);
     return;
   }
-  connection.AskRedemption(exchange);
+  connection.Ask(exchange, WriteCharges);
 }
 
 bool IsRefundOfReceipt(Args args) {
@@ -102,13 +154,13 @@ bool IsRefundOfReceipt(Args args) {
 }
 
 void RunRefundOfReceipt(Args args, Connection& connection) {
-  RedemptionExchange& exchange = connection.TakeRedemptionExchange();
-  ChargeRedemption& charges = exchange.StartCharges(connection.front_end(), ChargeKind::kReceipt);
-  if (!charges.Read(args[2])) {
-    Refuse("the receipt must come from the answer to a check", exchange, connection);
+  Exchange& exchange = connection.TakeExchange();
+  exchange.redemption.BeginCharges(ChargeKind::kReceipt, connection.front_end().settings().keys);
+  if (!exchange.redemption.ReadCharges(args[2])) {
+    connection.Refuse(exchange, "the receipt must come from the answer to a check");
     return;
   }
-  connection.AskRedemption(exchange);
+  connection.Ask(exchange, WriteCharges);
 }
 
 }  // namespace sluice::frontend::resp

@@ -1,16 +1,17 @@
-#include "frontend/resp/rule_commands.h"
-
+#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "sluice/decision.h"
 
+#include "frontend/resp/commands.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/front_end.h"
+#include "frontend/resp/replies.h"
 #include "wire/ascii.h"
 #include "wire/resp_number.h"
+#include "wire/scalar_object.h"
 
 namespace sluice::frontend::resp {
 
@@ -65,42 +66,110 @@ std::string_view ReadOptions(Args& args, Allow allow, Options& options) {
   return {};
 }
 
+// Reads the attributes of `args`, which begin with the rule, into the operation, and which rule it
+// is: "" for *. An empty text: they were read; else what is wrong.
+std::string_view ReadNamed(Args args, service::Operation& operation, std::string_view& only_rule) {
+  constexpr std::size_t kMostAttributes = 64;  // As many as a check over HTTP may have.
+  constexpr wire::ScalarObjectLimits kLimits;
+  if (args.size() > kMostAttributes + 1) {
+    return "a request may have at most 64 attributes";
+  }
+  if (args.front().empty()) {
+    return "name a rule, or * for all that apply";
+  }
+  only_rule = args.front() == "*" ? std::string_view() : operation.arena.Keep(args.front());
+  std::vector<Attribute>& attributes = operation.attributes;
+  for (const std::string_view arg : args.subspan(1)) {
+    const std::size_t equals = arg.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return "attributes are written name=value; options follow them";
+    }
+    const std::string_view name = arg.substr(0, equals);
+    if (std::ranges::any_of(attributes, [name](const Attribute& a) { return a.name == name; })) {
+      return "an attribute is given twice";
+    }
+    if (name.size() > kLimits.name_bytes || arg.size() - equals - 1 > kLimits.value_bytes) {
+      return "an attribute's name may have at most 256 bytes and its value 1024";
+    }
+    const std::string_view kept = operation.arena.Keep(arg);
+    attributes.push_back({.name = kept.substr(0, equals), .value = kept.substr(equals + 1)});
+  }
+  return {};
+}
+
+void WriteVerdict(Exchange& exchange, std::string& out) {
+  wire::RespWriter writer = exchange.WriterTo(out);
+  service::Verdict& verdict = exchange.operation.Get<service::RuleCheck>().verdict;
+  if (!verdict.request_error.empty()) {
+    writer.Error("ERR", verdict.request_error);
+    return;
+  }
+  const FrontEnd& front_end = exchange.connection().front_end();
+  if (verdict.now == WallInstant{}) {
+    verdict.now = front_end.WallNow();  // No store was asked.
+  }
+  AppendVerdict(verdict,
+                {.receipt = exchange.receipt,
+                 .reservation = exchange.reserve,
+                 .keys = front_end.settings().keys},
+                writer);
+}
+
+void WriteChange(Exchange& exchange, std::string& out) {
+  wire::RespWriter writer = exchange.WriterTo(out);
+  const auto& change = exchange.operation.Get<service::KeyChange>();
+  if (!change.request_error.empty()) {
+    writer.Error("ERR", change.request_error);
+  } else if (change.error == store::StoreError::kUnsupported) {
+    writer.Error(
+        "ERR",
+        "the counters of a concurrency rule are holds, which are released: name other rules");
+  } else if (change.error != store::StoreError::kNone) {
+    writer.Error("SHED", "the store did not answer: the change may or may not have been made");
+  } else {
+    writer.Integer(static_cast<std::int64_t>(change.touched));
+  }
+}
+
 void RunVerdict(Args args, Connection& connection, bool status) {
   Options options;
   std::string_view fault = ReadOptions(args, status ? Allow::kCost : Allow::kAll, options);
-  VerdictExchange& exchange = connection.TakeVerdictExchange();
+  Exchange& exchange = connection.TakeExchange();
+  auto& check = exchange.operation.Ask<service::RuleCheck>();
   if (fault.empty()) {
-    fault = exchange.named.Read(args);
+    fault = ReadNamed(args, exchange.operation, check.only_rule);
   }
   if (!fault.empty()) {
-    exchange.Return();
-    connection.Reply().Error("ERR", fault);
+    connection.Refuse(exchange, fault);
     return;
   }
-  exchange.cost = options.cost;
-  exchange.peek = options.peek || status;
+  check.attributes = exchange.operation.attributes;
+  check.cost = options.cost;
+  check.peek = options.peek || status;
+  check.want_receipts = options.receipt || options.reserve;
+  check.absent_cost = status ? rules::AbsentCost::kIsTheCalls : rules::AbsentCost::kIsAnError;
   exchange.receipt = options.receipt;
   exchange.reserve = options.reserve;
-  exchange.want_receipts = options.receipt || options.reserve;
-  exchange.absent_cost = status ? rules::AbsentCost::kIsTheCalls : rules::AbsentCost::kIsAnError;
-  connection.AskVerdict(exchange);
+  connection.Ask(exchange, WriteVerdict);
 }
 
-void RunOperation(Args args, Connection& connection, Connection::Operation operation) {
-  const bool refund = operation == Connection::Operation::kRefund;
+void RunChange(Args args, Connection& connection, service::KeyChange::Kind kind) {
+  const bool refund = kind == service::KeyChange::Kind::kRefund;
   Options options;
   std::string_view fault = ReadOptions(args, refund ? Allow::kCost : Allow::kNothing, options);
-  OperatorExchange& exchange = connection.TakeOperatorExchange();
+  Exchange& exchange = connection.TakeExchange();
+  auto& change = exchange.operation.Ask<service::KeyChange>();
   if (fault.empty()) {
-    fault = exchange.named.Read(args);
+    fault = ReadNamed(args, exchange.operation, change.only_rule);
   }
   if (!fault.empty()) {
-    exchange.Return();
-    connection.Reply().Error("ERR", fault);
+    connection.Refuse(exchange, fault);
     return;
   }
-  exchange.units = options.cost.units;
-  connection.AskOperator(exchange, operation);
+  change.kind = kind;
+  change.attributes = exchange.operation.attributes;
+  change.units = options.cost.units;
+  connection.Ask(exchange, WriteChange);
 }
 
 }  // namespace
@@ -114,11 +183,11 @@ void RunStatus(Args args, Connection& connection) {
 }
 
 void RunReset(Args args, Connection& connection) {
-  RunOperation(args, connection, Connection::Operation::kReset);
+  RunChange(args, connection, service::KeyChange::Kind::kReset);
 }
 
 void RunRefund(Args args, Connection& connection) {
-  RunOperation(args, connection, Connection::Operation::kRefund);
+  RunChange(args, connection, service::KeyChange::Kind::kRefund);
 }
 
 bool MayOperate(Connection& connection) {

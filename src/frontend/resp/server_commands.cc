@@ -1,5 +1,3 @@
-#include "frontend/resp/server_commands.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "frontend/resp/commands.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/front_end.h"
 #include "wire/ascii.h"

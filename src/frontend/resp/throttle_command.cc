@@ -1,10 +1,10 @@
-#include "frontend/resp/throttle_command.h"
-
 #include <chrono>
 #include <cstdint>
 
 #include "core/key.h"
+#include "frontend/resp/commands.h"
 #include "frontend/resp/connection.h"
+#include "frontend/resp/replies.h"
 #include "wire/resp_number.h"
 
 namespace sluice::frontend::resp {
@@ -65,7 +65,13 @@ void RunThrottle(Args args, Connection& connection) {
     connection.Reply().Error("ERR", fault);
     return;
   }
-  connection.AskThrottle(args[1], numbers.quota, numbers.cost);
+  Exchange& exchange = connection.TakeExchange();
+  service::Operation& operation = exchange.operation;
+  operation.Ask<service::ThrottleCheck>().Set(operation.arena.Keep(args[1]), numbers.quota,
+                                              numbers.cost);
+  connection.Ask(exchange, [](Exchange& asked, std::string& out) {
+    AppendThrottleReply(asked.operation.Get<service::ThrottleCheck>().decision(), out);
+  });
 }
 
 }  // namespace sluice::frontend::resp

@@ -160,15 +160,14 @@ rules:
     return edited;
   }
   std::int64_t Left() {
-    struct Peek final : service::DecideCall {
-      void OnVerdict() noexcept override { left = verdict.decisions[0].decision.remaining; }
-      Units left = -1;
-    } call;
+    service::NoCompletion none;
+    service::Operation operation(none);
     const Attribute user{.name = "user", .value = "u"};
-    call.attributes = {&user, 1};
-    call.peek = true;
-    table_service_->Decide(call);
-    return call.left;
+    auto& peek = operation.Ask<service::RuleCheck>();
+    peek.attributes = {&user, 1};
+    peek.peek = true;
+    table_service_->Submit(operation);
+    return peek.verdict.decisions[0].decision.remaining;
   }
 
   std::unique_ptr<store::Table> table_;

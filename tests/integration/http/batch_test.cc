@@ -1,6 +1,6 @@
 #include <string>
 
-#include "frontend/http/batch_handler.h"
+#include "frontend/http/handlers.h"
 #include "integration/http/table_front_end_fixture.h"
 
 namespace sluice::frontend::http {

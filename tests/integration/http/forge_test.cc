@@ -155,13 +155,12 @@ TEST_F(ForgeTest, TokensOfATableThatIsGoneAreForeign) {
 
 // A reset forgives what was charged; its receipt forgives it no second time.
 TEST_F(ForgeTest, AReceiptFromBeforeAResetGivesNothingBack) {
-  struct Reset final : service::OperatorCall {
-    void OnDone() noexcept override {}
-  } reset;
+  service::NoCompletion none;
+  service::Operation reset(none);
   const Attribute user{.name = "u", .value = "a"};
-  reset.attributes = {&user, 1};
+  reset.Ask<service::KeyChange>().attributes = {&user, 1};
   clock_.Advance(std::chrono::seconds(1));
-  service_->Reset(reset);
+  service_->Submit(reset);
   clock_.Advance(std::chrono::seconds(1));
   EXPECT_EQ(Check(R"({"u": "a", "cost": 5})").status, 200);
   EXPECT_EQ(Refund(given_.Text("receipt")).text,

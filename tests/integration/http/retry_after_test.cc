@@ -30,11 +30,13 @@ std::shared_ptr<const rules::RuleSet> BuildRules() {
   return rules::RuleSet::Build({&source, 1}, nullptr, findings);
 }
 
-struct Asked final : service::DecideCall {
-  void OnVerdict() noexcept override {
-    allowed = verdict.allowed;
-    seconds = RetryAfterSeconds(verdict, 0);
+struct Asked final : service::Completion {
+  void OnCompleted(service::Operation& /*operation*/) noexcept override {
+    allowed = check.verdict.allowed;
+    seconds = RetryAfterSeconds(check.verdict, 0);
   }
+  service::Operation operation{*this};
+  service::RuleCheck& check = operation.Ask<service::RuleCheck>();
   bool allowed = false;
   std::optional<std::int64_t> seconds;
 };
@@ -67,9 +69,9 @@ TEST_F(RetryAfterTruthTest, ALoneCallerThatWaitsAsToldPassesAndASecondSoonerDoes
     const std::string kind = kinds[step % 4];
     const Attribute attributes[] = {{"kind", kind}, {"u", "a"}};
     Asked asked;
-    asked.attributes = attributes;
-    asked.cost = Cost{.units = 1 + static_cast<Units>(random() % 6)};
-    service.Decide(asked);
+    asked.check.attributes = attributes;
+    asked.check.cost = Cost{.units = 1 + static_cast<Units>(random() % 6)};
+    service.Submit(asked.operation);
     if (asked.allowed) {
       EXPECT_EQ(asked.seconds, std::nullopt);
       clock_.Advance(Duration(random() % 3'000'000'000));
@@ -81,19 +83,19 @@ TEST_F(RetryAfterTruthTest, ALoneCallerThatWaitsAsToldPassesAndASecondSoonerDoes
     if (*asked.seconds > 1) {
       clock_.Advance(told - std::chrono::seconds(1));
       Asked early;
-      early.attributes = attributes;
-      early.cost = asked.cost;
-      early.peek = true;
-      service.Decide(early);
+      early.check.attributes = attributes;
+      early.check.cost = asked.check.cost;
+      early.check.peek = true;
+      service.Submit(early.operation);
       ASSERT_FALSE(early.allowed) << kind << " step " << step;
       clock_.Advance(std::chrono::seconds(1));
     } else {
       clock_.Advance(told);
     }
     Asked again;
-    again.attributes = attributes;
-    again.cost = asked.cost;
-    service.Decide(again);
+    again.check.attributes = attributes;
+    again.check.cost = asked.check.cost;
+    service.Submit(again.operation);
     ASSERT_TRUE(again.allowed) << kind << " step " << step << " told " << *asked.seconds;
   }
   EXPECT_GT(denied, 1'000);

@@ -48,22 +48,24 @@ std::shared_ptr<const rules::RuleSet> Rules() {
 
 // A request about one of the rules, which sees whether it is answered in time: its own timer, 2 ms
 // behind the deadline, is run by the same loop and in order, however busy the machine is.
-class Request final : public service::DecideCall {
+class Request final : public service::Completion {
  public:
   Request(net::EventLoop& loop, std::string rule, Duration within)
       : rule_(std::move(rule)), late_([this] { late = !answered; }) {
     attributes_ = {{{.name = "for", .value = rule_}, {.name = "user_id", .value = "u"}}};
-    attributes = attributes_;
-    deadline = std::chrono::steady_clock::now() + within;
-    loop.Arm(late_, deadline + milliseconds(2), net::TimerPrecision::kExact);
+    check.attributes = attributes_;
+    operation.deadline = std::chrono::steady_clock::now() + within;
+    loop.Arm(late_, operation.deadline + milliseconds(2), net::TimerPrecision::kExact);
   }
 
-  void OnVerdict() noexcept override {
+  void OnCompleted(service::Operation& /*operation*/) noexcept override {
     answered = true;
-    allowed = verdict.allowed;
-    decision = verdict.decisions.at(0).decision;
+    allowed = check.verdict.allowed;
+    decision = check.verdict.decisions.at(0).decision;
   }
 
+  service::Operation operation{*this};
+  service::RuleCheck& check = operation.Ask<service::RuleCheck>();
   bool answered = false;
   bool late = false;
   bool allowed = false;
@@ -101,8 +103,8 @@ class RedisFaultTest : public ::testing::Test {
 
   Decision Ask(const std::string& rule, Duration within, bool peek = false) {
     Request request(redis_->loop(), rule, within);
-    request.peek = peek;
-    service_->Decide(request);
+    request.check.peek = peek;
+    service_->Submit(request.operation);
     redis_->RunUntil([&] { return request.answered; });
     EXPECT_FALSE(request.late) << rule;
     return request.decision;

@@ -22,11 +22,6 @@ class QuietStore final : public support::ScriptedStore {
   }
 };
 
-class QuietCall final : public DecideCall {
- public:
-  void OnVerdict() noexcept override {}
-};
-
 TEST(AllocationTest, ADecisionAllocatesNothingOnceWarm) {
   QuietStore store;
   ServiceMetrics metrics;
@@ -35,37 +30,36 @@ TEST(AllocationTest, ADecisionAllocatesNothingOnceWarm) {
       RulesOf("rules:\n" + RuleText("a") + RuleText("b", ", mode: shadow") + StrictText("strict")));
   const std::vector<Attribute> attributes{{.name = "user_id", .value = "a"},
                                           {.name = "ip", .value = "192.0.2.1"}};
-  std::array<QuietCall, 2> calls;
-  calls[0].attributes = attributes;
-  calls[1].attributes = Attributes(attributes).first(1);  // Lacks its ip.
-  const std::array<DecideCall*, 2> batch{&calls[0], &calls[1]};
-  service.Decide(batch);
-  service.Decide(batch);
+  NoCompletion none;
+  Operation whole(none);
+  Operation part(none);
+  whole.Ask<RuleCheck>().attributes = attributes;
+  part.Ask<RuleCheck>().attributes = Attributes(attributes).first(1);  // Lacks its ip.
+  const std::array<Operation*, 2> batch{&whole, &part};
+  service.Submit(batch);
+  service.Submit(batch);
 
   const std::int64_t before = support::AllocationsOfThisThread();
   for (int i = 0; i < 1'000; ++i) {
-    service.Decide(batch);
+    service.Submit(batch);
   }
   EXPECT_EQ(support::AllocationsOfThisThread(), before);
 }
-
-class QuietThrottle final : public ThrottleCall {
- public:
-  void OnDecided() noexcept override {}
-};
 
 TEST(AllocationTest, AThrottleAllocatesNothing) {
   QuietStore store;
   ServiceMetrics metrics;
   LimiterService service(store, metrics);
-  QuietThrottle call;
+  NoCompletion none;
+  Operation operation(none);
   core::Quota quota;
   quota.algorithm = core::Algorithm::kThrottle;
-  const std::array<ThrottleCall*, 1> batch{&call};
+  const std::array<Operation*, 1> batch{&operation};
   const std::int64_t before = support::AllocationsOfThisThread();
   for (int i = 0; i < 1'000; ++i) {
-    call.Ask("a key of a length that no small string holds", quota, Cost{});
-    service.Throttle(batch);
+    operation.Ask<ThrottleCheck>().Set("a key of a length that no small string holds", quota,
+                                       Cost{});
+    service.Submit(batch);
   }
   EXPECT_EQ(support::AllocationsOfThisThread(), before);
 }

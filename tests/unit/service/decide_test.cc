@@ -19,11 +19,11 @@ Decision DeniedFor(Duration wait) {
 }
 
 TEST_F(DecideTest, AllowsWhereNoRuleApplies) {
-  TestCall call(Attribute{.name = "other", .value = "x"});
-  service.Decide(call);  // Before any rules.
+  TestCheck call(Attribute{.name = "other", .value = "x"});
+  service.Submit(call.operation);  // Before any rules.
   EXPECT_TRUE(call.verdict.allowed);
   Load(RuleText("r"));
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_EQ(call.answered, 2);
   EXPECT_TRUE(call.verdict.allowed);
   EXPECT_EQ(call.verdict.governing, -1);
@@ -36,8 +36,8 @@ TEST_F(DecideTest, TakesTheNumbersOfTheDenyingRuleWithTheLongestWait) {
   Load(RuleText("a") + RuleText("b") + RuleText("c"));
   Answer("a", DeniedFor(seconds(2)));
   Answer("b", DeniedFor(seconds(7)));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_FALSE(call.verdict.allowed);
   EXPECT_EQ(call.verdict.governing, 1);
   EXPECT_TRUE(call.verdict.decisions[2].decision.allowed);
@@ -49,19 +49,19 @@ TEST_F(DecideTest, TakesTheNumbersOfTheDenyingRuleWithTheLongestWait) {
 TEST_F(DecideTest, ADenialWaitsForNothing) {
   Load(RuleText("a") + RuleText("b"));
   Answer("a", {.allowed = true, .limit = 10, .remaining = 1, .wait = seconds(3)});
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_EQ(call.verdict.wait, seconds(3));
   Answer("b", DeniedFor(seconds(1)));
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_EQ(call.verdict.wait, Duration{});
 }
 
 TEST_F(DecideTest, AShadowDenialIsListedAndCountedAndRefusesNobody) {
   Load(RuleText("live") + RuleText("dark", ", mode: shadow"));
   Answer("dark", DeniedFor(seconds(9)));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_TRUE(call.verdict.allowed);
   EXPECT_EQ(call.verdict.governing, 0);
   EXPECT_TRUE(call.verdict.decisions[1].decision.shadow);
@@ -71,8 +71,8 @@ TEST_F(DecideTest, AShadowDenialIsListedAndCountedAndRefusesNobody) {
 
 TEST_F(DecideTest, AMissingAttributeDeniesForGoodAndChargesNobody) {
   Load(RuleText("other") + StrictText("strict"));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_FALSE(call.verdict.allowed);
   EXPECT_TRUE(store.peeked);
   ASSERT_EQ(call.verdict.governing, 1);
@@ -87,8 +87,8 @@ TEST_F(DecideTest, AMissingAttributeDeniesForGoodAndChargesNobody) {
 
 TEST_F(DecideTest, AMissingAttributeOfAShadowRuleDoesNotTouchTheOthers) {
   Load(RuleText("other") + StrictText("dark", ", mode: shadow"));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_TRUE(call.verdict.allowed);
   EXPECT_FALSE(store.peeked);
   EXPECT_EQ(metrics.Count("dark", Outcome::kShadowDenied), 1U);
@@ -96,8 +96,8 @@ TEST_F(DecideTest, AMissingAttributeOfAShadowRuleDoesNotTouchTheOthers) {
 
 TEST_F(DecideTest, AsksTheStoreNothingWhereThereIsNoKeyToAskAbout) {
   Load(StrictText("strict"));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_EQ(call.answered, 1);
   EXPECT_FALSE(call.verdict.allowed);
   EXPECT_EQ(store.batches, 0U);
@@ -105,8 +105,8 @@ TEST_F(DecideTest, AsksTheStoreNothingWhereThereIsNoKeyToAskAbout) {
 
 TEST_F(DecideTest, AReplacedRuleIsNotAsked) {
   Load(RuleText("wide") + RuleText("narrow", ", replaces: [wide]"));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_THAT(store.asked, ElementsAre("narrow"));
 }
 
@@ -114,23 +114,23 @@ TEST_F(DecideTest, ModesSetByHandWinOverTheFileAndOutliveAReload) {
   Load(RuleText("a") + RuleText("b"));
   service.SetModes(
       {.all = std::nullopt, .by_rule = {{"a", rules::Mode::kOff}, {"b", rules::Mode::kShadow}}});
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_THAT(store.asked, ElementsAre("b"));
   EXPECT_TRUE(call.verdict.decisions[0].decision.shadow);
   Load(RuleText("a") + RuleText("b"));
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_THAT(store.asked, ElementsAre("b", "b"));
   service.SetModes({});
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_THAT(store.asked, ElementsAre("b", "b", "a", "b"));
 }
 
 TEST_F(DecideTest, APeekIsAskedAsOneAndCountsNoDecision) {
   Load(RuleText("r"));
-  TestCall call;
-  call.peek = true;
-  service.Decide(call);
+  TestCheck call;
+  call.check.peek = true;
+  service.Submit(call.operation);
   EXPECT_TRUE(store.peeked);
   EXPECT_EQ(metrics.Count("r", Outcome::kAllowed), 0U);
   EXPECT_EQ(metrics.Count(RequestResult::kPeeked), 1U);
@@ -138,15 +138,15 @@ TEST_F(DecideTest, APeekIsAskedAsOneAndCountsNoDecision) {
 
 TEST_F(DecideTest, AWrongRequestDecidesNothingAndLeavesTheCallUsable) {
   Load(RuleText("r", ", cost: tokens"));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_NE(call.verdict.request_error, "");
   EXPECT_FALSE(call.verdict.allowed);
   EXPECT_TRUE(call.verdict.decisions.empty());
   EXPECT_EQ(store.batches, 0U);
   EXPECT_EQ(metrics.Count(RequestResult::kError), 1U);
   Load(RuleText("r"));
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_EQ(call.answered, 2);
   EXPECT_EQ(call.verdict.request_error, "");
   EXPECT_TRUE(call.verdict.allowed);
@@ -154,10 +154,10 @@ TEST_F(DecideTest, AWrongRequestDecidesNothingAndLeavesTheCallUsable) {
 
 TEST_F(DecideTest, AStatusNeedsNoCostAttribute) {
   Load(RuleText("r", ", cost: tokens"));
-  TestCall call;
-  call.peek = true;
-  call.absent_cost = rules::AbsentCost::kIsTheCalls;
-  service.Decide(call);
+  TestCheck call;
+  call.check.peek = true;
+  call.check.absent_cost = rules::AbsentCost::kIsTheCalls;
+  service.Submit(call.operation);
   EXPECT_EQ(call.verdict.request_error, "");
   EXPECT_TRUE(call.verdict.allowed);
 }
@@ -165,15 +165,15 @@ TEST_F(DecideTest, AStatusNeedsNoCostAttribute) {
 TEST_F(DecideTest, AsksForABatchAtOnceAndCutsWhatIsTooLongForTheStack) {
   Load(RuleText("r"));
   for (const std::size_t size : {40U, 1'000U}) {
-    std::deque<TestCall> calls(size);
-    std::vector<DecideCall*> batch;
-    for (TestCall& call : calls) {
-      batch.push_back(&call);
+    std::deque<TestCheck> calls(size);
+    std::vector<Operation*> batch;
+    for (TestCheck& call : calls) {
+      batch.push_back(&call.operation);
     }
     store.batches = 0;
-    service.Decide(batch);
+    service.Submit(batch);
     EXPECT_EQ(store.batches, size == 40 ? 1U : 4U);
-    for (const TestCall& call : calls) {
+    for (const TestCheck& call : calls) {
       EXPECT_EQ(call.answered, 1);
     }
   }
@@ -182,10 +182,10 @@ TEST_F(DecideTest, AsksForABatchAtOnceAndCutsWhatIsTooLongForTheStack) {
 TEST_F(DecideTest, AnswersThatComeLateAndOutOfOrderReachTheirOwnCalls) {
   Load(RuleText("r"));
   store.late = true;
-  TestCall first;
-  TestCall second;
-  service.Decide(first);
-  service.Decide(second);
+  TestCheck first;
+  TestCheck second;
+  service.Submit(first.operation);
+  service.Submit(second.operation);
   EXPECT_EQ(first.answered + second.answered, 0);
   store.AnswerLast();
   EXPECT_EQ(second.answered, 1);
@@ -196,13 +196,13 @@ TEST_F(DecideTest, AnswersThatComeLateAndOutOfOrderReachTheirOwnCalls) {
 }
 
 // Sends itself again from within its own verdict.
-class AgainCall final : public TestCall {
+class AgainCall final : public TestCheck {
  public:
   explicit AgainCall(LimiterService& service) : service_(service) {}
-  void OnVerdict() noexcept override {
-    TestCall::OnVerdict();
+  void OnCompleted(Operation& of) noexcept override {
+    TestCheck::OnCompleted(of);
     if (answered < 3) {
-      service_.Decide(*this);
+      service_.Submit(of);
     }
   }
 
@@ -213,17 +213,17 @@ class AgainCall final : public TestCall {
 TEST_F(DecideTest, ACallMayBeSentAgainFromItsVerdict) {
   Load(RuleText("r"));
   AgainCall call(service);
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_EQ(call.answered, 3);
   EXPECT_EQ(metrics.Count("r", Outcome::kAllowed), 3U);
 }
 
 // Destroys itself in its verdict, as a vanished client's call does.
-class LastCall final : public TestCall {
+class LastCall final : public TestCheck {
  public:
   explicit LastCall(bool& gone) : gone_(gone) {}
   ~LastCall() override { gone_ = true; }
-  void OnVerdict() noexcept override { delete this; }
+  void OnCompleted(Operation& /*operation*/) noexcept override { delete this; }
 
  private:
   bool& gone_;
@@ -232,11 +232,11 @@ class LastCall final : public TestCall {
 TEST_F(DecideTest, ACallMayDestroyItselfInItsVerdict) {
   Load(RuleText("r"));
   bool gone = false;
-  service.Decide(*new LastCall(gone));
+  service.Submit((new LastCall(gone))->operation);
   EXPECT_TRUE(gone);
   store.late = true;
   gone = false;
-  service.Decide(*new LastCall(gone));
+  service.Submit((new LastCall(gone))->operation);
   store.AnswerLast();
   EXPECT_TRUE(gone);
 }

@@ -12,11 +12,11 @@ class FailurePolicyTest : public ServiceTest {
   const Decision& DecideUnder(const std::string& policy) {
     Load(RuleText("r", ", on_store_error: " + policy));
     store.call_error = store::StoreError::kUnavailable;
-    service.Decide(call);
+    service.Submit(call.operation);
     EXPECT_EQ(call.answered, 1);
     return call.verdict.decisions.at(0).decision;
   }
-  TestCall call;
+  TestCheck call;
 };
 
 TEST_F(FailurePolicyTest, AllowLetsPassAndSaysThatItIsDegraded) {
@@ -49,7 +49,7 @@ TEST_F(FailurePolicyTest, JudgesEachCheckByItsOwnError) {
                ? store::CheckAnswer{.error = store::StoreError::kUnavailable}
                : store::CheckAnswer{.decision = {.allowed = true, .limit = 10, .remaining = 4}};
   };
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_FALSE(call.verdict.allowed);
   EXPECT_FALSE(call.verdict.decisions[0].decision.degraded);
   EXPECT_EQ(call.verdict.governing, 1);
@@ -58,7 +58,7 @@ TEST_F(FailurePolicyTest, JudgesEachCheckByItsOwnError) {
 TEST_F(FailurePolicyTest, AFailedShadowRuleRefusesNobody) {
   Load(RuleText("r", ", on_store_error: deny, mode: shadow"));
   store.call_error = store::StoreError::kUnavailable;
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_TRUE(call.verdict.allowed);
 }
 

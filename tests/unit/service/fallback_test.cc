@@ -31,13 +31,13 @@ class FallbackTest : public ::testing::Test {
   void Load(const std::string& rules) { service->SetRules(RulesOf("rules:\n" + rules)); }
   void GoAway() { store.call_error = StoreError::kUnavailable; }
 
-  bool Decide(TestCall& call) {
-    service->Decide(call);
+  bool Decide(TestCheck& call) {
+    service->Submit(call.operation);
     EXPECT_TRUE(call.verdict.request_error.empty()) << call.verdict.request_error;
     return call.verdict.allowed;
   }
   bool Decide() {
-    TestCall call;
+    TestCheck call;
     return Decide(call);
   }
   static Decision Denial(Duration wait) {
@@ -66,13 +66,13 @@ TEST_F(FallbackTest, LocalRulesGoOnLimitingInTheTableOfThisNode) {
   Load(RuleText("r", ", on_store_error: local"));
   GoAway();
   for (int i = 0; i < 10; ++i) {
-    TestCall call;
+    TestCheck call;
     EXPECT_TRUE(Decide(call)) << i;
     EXPECT_TRUE(call.verdict.decisions[0].decision.degraded);
     EXPECT_TRUE(call.verdict.decisions[0].charged);
     EXPECT_EQ(call.verdict.decisions[0].decision.remaining, 9 - i);
   }
-  TestCall denied;
+  TestCheck denied;
   EXPECT_FALSE(Decide(denied));
   EXPECT_EQ(denied.verdict.decisions[0].decision.reason, Reason::kQuotaExceeded);
   EXPECT_EQ(metrics.Count("r", Outcome::kDegradedLocal), 11U);
@@ -105,7 +105,7 @@ TEST_F(FallbackTest, ADenialByAnotherRuleChargesNothingLocally) {
   Load(RuleText("here", ", on_store_error: local") + RuleText("shut", ", on_store_error: deny"));
   GoAway();
   for (int i = 0; i < 20; ++i) {
-    TestCall call;
+    TestCheck call;
     EXPECT_FALSE(Decide(call));
     EXPECT_TRUE(call.verdict.decisions[0].decision.allowed);
     EXPECT_FALSE(call.verdict.decisions[0].charged);
@@ -120,7 +120,7 @@ TEST_F(FallbackTest, TwoLocalRulesAreChargedTogetherOrNotAtAll) {
   for (int i = 0; i < 5; ++i) {
     (void)Decide();
   }
-  TestCall call;
+  TestCheck call;
   EXPECT_FALSE(Decide(call));
   EXPECT_EQ(call.verdict.decisions[0].decision.remaining, 18);
 }
@@ -145,7 +145,7 @@ TEST_F(FallbackTest, WhatTheStoreChargedGoesBackWhereThisNodeDenies) {
       EXPECT_TRUE(Decide());
       EXPECT_TRUE(store.verbs.empty());  // Nothing of what is allowed.
     }
-    TestCall call;
+    TestCheck call;
     EXPECT_FALSE(Decide(call));
     EXPECT_EQ(store.verbs, (std::vector<std::string>{"refund near 1", "release held formerly  7",
                                                      "refund shadowed 1"}));
@@ -163,7 +163,7 @@ TEST_F(FallbackTest, ADenialStaysInForceWhileTheStoreIsAway) {
   Answer(Denial(minutes(5)));
   EXPECT_FALSE(Decide());
   GoAway();
-  TestCall again;
+  TestCheck again;
   EXPECT_FALSE(Decide(again));
   const Decision& decision = again.verdict.decisions[0].decision;
   EXPECT_TRUE(decision.degraded);
@@ -172,20 +172,20 @@ TEST_F(FallbackTest, ADenialStaysInForceWhileTheStoreIsAway) {
   EXPECT_LE(decision.retry_after, minutes(5));
   EXPECT_GT(decision.retry_after, minutes(4));
   EXPECT_EQ(metrics.Count("r", Outcome::kDegradedDenied), 1U);
-  TestCall other({.name = "user_id", .value = "b"});
+  TestCheck other({.name = "user_id", .value = "b"});
   EXPECT_TRUE(Decide(other));
 }
 
 TEST_F(FallbackTest, ADenialOfManyUnitsSaysNothingOfFewer) {
   Load(RuleText("r"));
   Answer(Denial(minutes(5)));
-  TestCall many;
-  many.cost = Cost{5};
+  TestCheck many;
+  many.check.cost = Cost{5};
   EXPECT_FALSE(Decide(many));
   GoAway();
   EXPECT_TRUE(Decide());
-  TestCall more;
-  more.cost = Cost{6};
+  TestCheck more;
+  more.check.cost = Cost{6};
   EXPECT_FALSE(Decide(more));
 }
 
@@ -198,28 +198,28 @@ TEST_F(FallbackTest, AChangedQuotaARefundOrAResetEndWhatIsRemembered) {
   EXPECT_TRUE(Decide());
   Load(RuleText("r"));
   EXPECT_FALSE(Decide());
-  struct Done final : OperatorCall {
-    void OnDone() noexcept override {}
-  } reset;
+  TestOperation reset;
   const Attribute user{.name = "user_id", .value = "a"};
-  reset.attributes = {&user, 1};
-  service->Reset(reset);
+  auto& change = reset.operation.Ask<KeyChange>();
+  change.kind = KeyChange::Kind::kReset;
+  change.attributes = {&user, 1};
+  service->Submit(reset.operation);
   EXPECT_TRUE(Decide());
 }
 
 // With Redis as the store it is Redis that remembers resets: they take no room here.
 TEST_F(FallbackTest, AResetLeavesNothingInTheTableOfThisNode) {
   Load(RuleText("r", ", on_store_error: local"));
-  struct Done final : OperatorCall {
-    void OnDone() noexcept override {}
-  } reset;
+  TestOperation reset;
   const Attribute user{.name = "user_id", .value = "a"};
-  reset.attributes = {&user, 1};
-  service->Reset(reset);
+  auto& change = reset.operation.Ask<KeyChange>();
+  change.kind = KeyChange::Kind::kReset;
+  change.attributes = {&user, 1};
+  service->Submit(reset.operation);
   EXPECT_EQ(local->Stats().inserts, 0U);
   GoAway();
   EXPECT_TRUE(Decide());
-  service->Reset(reset);
+  service->Submit(reset.operation);
   EXPECT_EQ(local->Stats().inserts, 1U);
   EXPECT_EQ(local->Stats().live_slots, 0U);
 }
@@ -227,23 +227,21 @@ TEST_F(FallbackTest, AResetLeavesNothingInTheTableOfThisNode) {
 // What a client gives back counts as an operator's refund does; what it takes does not.
 TEST_F(FallbackTest, ASettlementThatGivesBackEndsWhatIsRemembered) {
   Load(RuleText("r"));
-  struct Done final : SettleCall {
-    void OnDone() noexcept override {}
-  } call;
+  TestOperation call;
   const core::KeyPart part{.attribute = "user_id", .value = "a"};
   const auto settle = [&](Units units, StoreError error) {
     store.call_error = StoreError::kNone;
     Answer(Denial(minutes(5)));
     EXPECT_FALSE(Decide());
-    Charge charge{.rule = "r",
-                  .parts = {&part, 1},
-                  .receipt = {.nonce = 1},
-                  .units = 3,
-                  .shape = core::ShapeDigest(service->Rules()->Find("r")->quota)};
-    call.charges = {&charge, 1};
-    call.cost = units;
+    auto& settlement = call.operation.Ask<Settlement>();
+    settlement.charges.push_back({.rule = "r",
+                                  .parts = {&part, 1},
+                                  .receipt = {.nonce = 1},
+                                  .units = 3,
+                                  .shape = core::ShapeDigest(service->Rules()->Find("r")->quota)});
+    settlement.cost = units;
     store.call_error = error;
-    service->Settle(call);
+    service->Submit(call.operation);
     GoAway();
     return Decide();
   };
@@ -260,16 +258,16 @@ TEST_F(FallbackTest, ABanIsLiftedHereToo) {
   for (int i = 0; i < 11; ++i) {
     (void)Decide();  // The last is denied: that bans.
   }
-  TestCall banned;
+  TestCheck banned;
   EXPECT_FALSE(Decide(banned));
   EXPECT_EQ(banned.verdict.decisions[0].decision.reason, Reason::kBanned);
-  struct Done final : OperatorCall {
-    void OnDone() noexcept override {}
-  } unban;
+  TestOperation unban;
   const Attribute user{.name = "user_id", .value = "a"};
-  unban.attributes = {&user, 1};
-  service->Unban(unban);
-  TestCall denied;
+  auto& change = unban.operation.Ask<KeyChange>();
+  change.kind = KeyChange::Kind::kUnban;
+  change.attributes = {&user, 1};
+  service->Submit(unban.operation);
+  TestCheck denied;
   EXPECT_FALSE(Decide(denied));
   EXPECT_EQ(denied.verdict.decisions[0].decision.reason, Reason::kQuotaExceeded);
 }
@@ -279,20 +277,18 @@ TEST_F(FallbackTest, LocalHoldsAreGivenBackLocally) {
       "  - {id: r, key_pattern: \"user:{user_id}\", algorithm: concurrency, limit: 1, "
       "hold_ttl: 1m, on_store_error: local}\n");
   GoAway();
-  TestCall call;
+  TestCheck call;
   EXPECT_TRUE(Decide(call));
   EXPECT_FALSE(Decide());
-  struct Done final : HolderCall {
-    void OnDone() noexcept override { done = true; }
-    bool done = false;
-  } release;
+  TestOperation call_of_holder;
+  auto& release = call_of_holder.operation.Ask<HoldChange>();
   const core::KeyPart part{.attribute = "user_id", .value = "a"};
-  release.rule = "r";
-  release.parts = {&part, 1};
-  release.hold = call.verdict.decisions[0].hold;
-  service->Release(release);
-  EXPECT_TRUE(release.done);
-  EXPECT_EQ(release.error, StoreError::kNone);
+  release.holds.push_back(
+      {.rule = "r", .parts = {&part, 1}, .hold = call.verdict.decisions[0].hold});
+  service->Submit(call_of_holder.operation);
+  EXPECT_EQ(call_of_holder.completed, 1);
+  EXPECT_EQ(release.done, 1U);
+  EXPECT_EQ(release.failure, StoreError::kNone);
   EXPECT_TRUE(store.verbs.empty());
   EXPECT_TRUE(Decide());
 }

@@ -8,24 +8,28 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class Operation final : public OperatorCall {
- public:
-  void OnDone() noexcept override { ++done; }
-  int done = 0;
-};
-
-class Giveback final : public HolderCall {
- public:
-  void OnDone() noexcept override { ++done; }
-  int done = 0;
-};
-
 class OperatorTest : public ServiceTest {
  protected:
-  OperatorTest() { call.attributes = attributes_; }
+  KeyChange& Ask(KeyChange::Kind kind) {
+    auto& change = call.operation.Ask<KeyChange>();
+    change.kind = kind;
+    change.attributes = attributes_;
+    return change;
+  }
+  KeyChange& Reset() {
+    KeyChange& reset = Ask(KeyChange::Kind::kReset);
+    service.Submit(call.operation);
+    return reset;
+  }
+  void Release() {
+    call.operation.Ask<HoldChange>().holds.push_back({.rule = "a", .parts = {}, .hold = 7});
+    service.Submit(call.operation);
+  }
 
+  TestOperation call;
+
+ private:
   const std::vector<Attribute> attributes_{{.name = "user_id", .value = "a"}};
-  Operation call;
 };
 
 std::string Slots(const std::string& id, const std::string& more = "") {
@@ -36,64 +40,59 @@ std::string Slots(const std::string& id, const std::string& more = "") {
 
 TEST_F(OperatorTest, RefundsEveryRuleThatAppliesWhateverItCosts) {
   Load(RuleText("a") + RuleText("b", ", cost: 3") + RuleText("c", ", mode: \"off\""));
-  call.units = 5;
-  service.Refund(call);
-  EXPECT_EQ(call.done, 1);
-  EXPECT_EQ(call.touched, 2U);
+  KeyChange& refund = Ask(KeyChange::Kind::kRefund);
+  refund.units = 5;
+  service.Submit(call.operation);
+  EXPECT_EQ(call.completed, 1);
+  EXPECT_EQ(refund.touched, 2U);
   EXPECT_THAT(store.verbs, ElementsAre("refund a 5", "refund b 5"));
 }
 
 TEST_F(OperatorTest, ResetsEveryRuleThatApplies) {
   Load(RuleText("a") + RuleText("b", ", mode: shadow"));
-  service.Reset(call);
-  EXPECT_EQ(call.done, 1);
+  (void)Reset();
+  EXPECT_EQ(call.completed, 1);
   EXPECT_THAT(store.verbs, ElementsAre("reset a", "reset b"));
 }
 
 TEST_F(OperatorTest, NeedsNoCostAttribute) {
   Load(RuleText("a", ", cost: tokens"));
-  service.Reset(call);
-  EXPECT_EQ(call.request_error, "");
+  const KeyChange& reset = Reset();
+  EXPECT_EQ(reset.request_error, "");
   EXPECT_THAT(store.verbs, ElementsAre("reset a"));
 }
 
 TEST_F(OperatorTest, IsDoneAtOnceWhereNothingApplies) {
-  service.Reset(call);
-  EXPECT_EQ(call.done, 1);
-  EXPECT_EQ(call.touched, 0U);
+  const KeyChange& reset = Reset();
+  EXPECT_EQ(call.completed, 1);
+  EXPECT_EQ(reset.touched, 0U);
 }
 
 TEST_F(OperatorTest, SaysWhatTheStoreDidNotDo) {
   Load(RuleText("a"));
   store.call_error = store::StoreError::kUnavailable;
-  service.Reset(call);
-  EXPECT_EQ(call.done, 1);
-  EXPECT_EQ(call.touched, 0U);
-  EXPECT_EQ(call.error, store::StoreError::kUnavailable);
+  const KeyChange& reset = Reset();
+  EXPECT_EQ(call.completed, 1);
+  EXPECT_EQ(reset.touched, 0U);
+  EXPECT_EQ(reset.error, store::StoreError::kUnavailable);
 }
 
 TEST_F(OperatorTest, ReleasesAHoldUnderTheNameThatTheRuleGoesByNow) {
-  Giveback release;
-  release.hold = 7;
-  release.rule = "a";
   Load(Slots("a"));
-  service.Release(release);
+  Release();
   Load(Slots("b", ", formerly: a"));
-  service.Release(release);
+  Release();
   Load(Slots("c", ", formerly: b"));
-  service.Release(release);
-  EXPECT_EQ(release.done, 3);
+  Release();
+  EXPECT_EQ(call.completed, 3);
   EXPECT_THAT(store.verbs, ElementsAre("release a formerly  7", "release b formerly a 7",
                                        "release c formerly b,a 7"));
 }
 
 TEST_F(OperatorTest, ReleasesAHoldOfARuleThatIsGone) {
-  Giveback release;
-  release.hold = 7;
-  release.rule = "a";
   Load(RuleText("other"));
-  service.Release(release);
-  EXPECT_EQ(release.done, 1);
+  Release();
+  EXPECT_EQ(call.completed, 1);
   EXPECT_THAT(store.verbs, ElementsAre("release a formerly  7"));
 }
 

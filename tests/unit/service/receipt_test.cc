@@ -30,10 +30,10 @@ struct Kept {
   std::uint64_t shape = 0;
 };
 
-class ChargingCall final : public TestCall {
+class ChargingCall final : public TestCheck {
  public:
-  ChargingCall() { want_receipts = true; }
-  void OnVerdict() noexcept override {
+  ChargingCall() { check.want_receipts = true; }
+  void OnCompleted(Operation& /*operation*/) noexcept override {
     ++answered;
     left = verdict.decisions.empty() ? -1 : verdict.decisions.front().decision.remaining;
     if (!verdict.decisions.empty()) {
@@ -50,16 +50,6 @@ class ChargingCall final : public TestCall {
   Kept kept;
 };
 
-class ResetByOperator final : public OperatorCall {
- public:
-  void OnDone() noexcept override {}
-};
-
-class GivenBack final : public SettleCall {
- public:
-  void OnDone() noexcept override {}
-};
-
 class ReceiptTest : public ::testing::Test {
  protected:
   ReceiptTest() { Restart(); }
@@ -70,39 +60,41 @@ class ReceiptTest : public ::testing::Test {
 
   Kept Charge(Units units) {
     ChargingCall call;
-    call.cost = Cost{.units = units};
-    service_->Decide(call);
+    call.check.cost = Cost{.units = units};
+    service_->Submit(call.operation);
     EXPECT_TRUE(call.verdict.allowed);
     clock_.Advance(seconds(1));
     return call.kept;
   }
   Units Left() {
     ChargingCall call;
-    call.peek = true;
-    service_->Decide(call);
+    call.check.peek = true;
+    service_->Submit(call.operation);
     return call.left;
   }
   void Reset() {
-    ResetByOperator call;
-    call.attributes = attributes_;
-    service_->Reset(call);
-    EXPECT_EQ(call.touched, 1U);
+    TestOperation call;
+    auto& reset = call.operation.Ask<KeyChange>();
+    reset.attributes = attributes_;
+    service_->Submit(call.operation);
+    EXPECT_EQ(reset.touched, 1U);
     clock_.Advance(seconds(1));
   }
   store::StoreError HandIn(const Kept& kept) {
     const std::vector<core::KeyPart> parts{
         {.attribute = "user_id", .type = core::AttributeType::kText, .value = "a"}};
-    service::Charge charge{.rule = kept.rule,
-                           .parts = parts,
-                           .receipt = kept.receipt,
-                           .units = kept.units,
-                           .limit = kept.limit,
-                           .rate = kept.rate,
-                           .shape = kept.shape};
-    GivenBack call;
-    call.charges = {&charge, 1};
-    service_->Refund(call);
-    return charge.error;
+    TestOperation call;
+    auto& refund = call.operation.Ask<Settlement>();
+    refund.kind = Settlement::Kind::kRefund;
+    refund.charges.push_back({.rule = kept.rule,
+                              .parts = parts,
+                              .receipt = kept.receipt,
+                              .units = kept.units,
+                              .limit = kept.limit,
+                              .rate = kept.rate,
+                              .shape = kept.shape});
+    service_->Submit(call.operation);
+    return refund.charges.front().error;
   }
 
   // Of ten units, of which `rate` come back in 1,000 hours.

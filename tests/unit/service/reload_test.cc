@@ -36,12 +36,13 @@ TEST_F(ReloadTest, ACallUnderWayKeepsItsRulesAlive) {
   const std::weak_ptr<const rules::RuleSet> watched = old;
   service.SetRules(std::move(old));
   store.late = true;
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
 
   Load(RuleText("new"));
-  TestCall other;
-  service.Decide(other);  // This thread has moved on; the first call holds the old set alone.
+  TestCheck other;
+  service.Submit(
+      other.operation);  // This thread has moved on; the first call holds the old set alone.
   EXPECT_FALSE(watched.expired());
   store.AnswerLast();
   EXPECT_THAT(other.last_rules, ElementsAre("new"));
@@ -52,14 +53,14 @@ TEST_F(ReloadTest, ACallUnderWayKeepsItsRulesAlive) {
 
 TEST_F(ReloadTest, CountersKeepTheirIdentity) {
   Load(RuleText("a") + RuleText("b"));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   Load(RuleText("b"));
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_EQ(metrics.Count("a", Outcome::kAllowed), 1U);
   EXPECT_EQ(metrics.Count("b", Outcome::kAllowed), 2U);
   Load(RuleText("b") + RuleText("a"));
-  service.Decide(call);
+  service.Submit(call.operation);
   EXPECT_EQ(metrics.Count("a", Outcome::kAllowed), 2U);
   EXPECT_EQ(metrics.Count("b", Outcome::kAllowed), 3U);
 }
@@ -76,10 +77,10 @@ TEST_F(ReloadTest, NoRequestSeesHalfOfEach) {
   threads.reserve(3);
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      TestCall call;
+      TestCheck call;
       while (!stop.load()) {
         call.last_rules.clear();
-        shared.Decide(call);
+        shared.Submit(call.operation);
         const bool whole = call.last_rules == std::vector<std::string>{"a1", "a2"} ||
                            call.last_rules == std::vector<std::string>{"b1", "b2"};
         mixed += whole ? 0 : 1;
@@ -104,8 +105,8 @@ TEST_F(ReloadTest, AThreadMayServeManyServices) {
   }
   for (int round = 0; round < 2; ++round) {
     for (std::size_t i = 0; i < services.size(); ++i) {
-      TestCall call;
-      services[i]->Decide(call);
+      TestCheck call;
+      services[i]->Submit(call.operation);
       EXPECT_THAT(call.last_rules, ElementsAre("r" + std::to_string(i)));
     }
   }

@@ -37,25 +37,38 @@ inline std::string StrictText(const std::string& id, const std::string& more = "
          more + "}\n";
 }
 
-// A request that takes down what came, and how often.
-class TestCall : public DecideCall {
+// A check by rules that takes down what came, and how often.
+class TestCheck : public Completion {
  public:
-  explicit TestCall(Attribute with = {.name = "user_id", .value = "a"}) : with_(with) {
-    attributes = {&with_, 1};
+  explicit TestCheck(Attribute with = {.name = "user_id", .value = "a"}) : with_(with) {
+    check.attributes = {&with_, 1};
   }
+  virtual ~TestCheck() = default;
 
-  void OnVerdict() noexcept override {
+  void OnCompleted(Operation& /*operation*/) noexcept override {
     ++answered;
     for (const RuleDecision& made : verdict.decisions) {
       last_rules.push_back(made.rule->id);
     }
   }
 
+  Operation operation{*this};
+  RuleCheck& check = operation.Ask<RuleCheck>();
+  Verdict& verdict = check.verdict;
   int answered = 0;
   std::vector<std::string> last_rules;  // Copied: the verdict's own names may go.
 
  private:
   Attribute with_;
+};
+
+// Another operation, whose verb the test asks for.
+class TestOperation final : public Completion {
+ public:
+  void OnCompleted(Operation& /*operation*/) noexcept override { ++completed; }
+
+  Operation operation{*this};
+  int completed = 0;
 };
 
 class ServiceTest : public ::testing::Test {

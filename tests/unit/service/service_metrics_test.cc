@@ -22,8 +22,8 @@ class ServiceMetricsTest : public ServiceTest {
 
 TEST_F(ServiceMetricsTest, ShowsDecisionsByRuleAndOutcome) {
   Load(RuleText("api"));
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   metrics.CountReload(true);
   metrics.CountReload(false);
   const std::string text = Text();
@@ -38,8 +38,8 @@ TEST_F(ServiceMetricsTest, ShowsDecisionsByRuleAndOutcome) {
 TEST_F(ServiceMetricsTest, TimesLateAnswersToo) {
   Load(RuleText("api"));
   store.late = true;
-  TestCall call;
-  service.Decide(call);
+  TestCheck call;
+  service.Submit(call.operation);
   EXPECT_THAT(Text(), HasSubstr("sluice_decide_duration_seconds_count 0\n"));
   store.AnswerLast();
   EXPECT_THAT(Text(), HasSubstr("sluice_decide_duration_seconds_count 1\n"));

@@ -14,10 +14,12 @@ namespace sluice::service {
 namespace {
 
 // Takes down what the second rule has left.
-class PeekCall final : public TestCall {
+class PeekCall final : public TestCheck {
  public:
-  explicit PeekCall(Units& left) : left_(left) { peek = true; }
-  void OnVerdict() noexcept override { left_ = verdict.decisions.at(1).decision.remaining; }
+  explicit PeekCall(Units& left) : left_(left) { check.peek = true; }
+  void OnCompleted(Operation& /*operation*/) noexcept override {
+    left_ = verdict.decisions.at(1).decision.remaining;
+  }
 
  private:
   Units& left_;
@@ -35,9 +37,9 @@ class TableServiceTest : public ::testing::TestWithParam<When> {
                  metrics_) {}
 
   void Load(const std::string& rules) { service_.SetRules(RulesOf("rules:\n" + rules)); }
-  void Decide(TestCall& call, Units cost = 1) {
-    call.cost = Cost{.units = cost};
-    service_.Decide(call);
+  void Decide(TestCheck& call, Units cost = 1) {
+    call.check.cost = Cost{.units = cost};
+    service_.Submit(call.operation);
     late_.PumpAll();
   }
 
@@ -50,7 +52,7 @@ class TableServiceTest : public ::testing::TestWithParam<When> {
 
 TEST_P(TableServiceTest, ADenialChargesNoRule) {
   Load(RuleText("wide") + StrictText("tight"));
-  TestCall call;
+  TestCheck call;
   Decide(call);  // tight has no ip: denied, and wide is left alone.
   EXPECT_FALSE(call.verdict.allowed);
   Load(RuleText("wide"));
@@ -62,7 +64,7 @@ TEST_P(TableServiceTest, ADenialChargesNoRule) {
 
 TEST_P(TableServiceTest, AShadowRuleIsChargedOnlyByWhatIsAllowedAndFits) {
   Load(RuleText("live") + RuleText("dark", ", burst: 4, mode: shadow"));
-  TestCall call;
+  TestCheck call;
   Decide(call, 3);
   Decide(call, 3);  // dark would deny: not charged, and refuses nobody.
   EXPECT_TRUE(call.verdict.allowed);
@@ -76,16 +78,16 @@ TEST_P(TableServiceTest, AShadowRuleIsChargedOnlyByWhatIsAllowedAndFits) {
 
 TEST_P(TableServiceTest, ManyInFlightAreEachAnsweredOnceAndNoneTooMany) {
   Load(RuleText("r"));
-  std::deque<TestCall> calls(64);
-  std::vector<DecideCall*> batch;
-  for (TestCall& call : calls) {
-    batch.push_back(&call);
+  std::deque<TestCheck> calls(64);
+  std::vector<Operation*> batch;
+  for (TestCheck& call : calls) {
+    batch.push_back(&call.operation);
   }
-  service_.Decide(batch);
+  service_.Submit(batch);
   Load(RuleText("r", ", burst: 20"));  // In the middle: those under way keep the old.
   late_.PumpAll();
   int allowed = 0;
-  for (const TestCall& call : calls) {
+  for (const TestCheck& call : calls) {
     EXPECT_EQ(call.answered, 1);
     allowed += call.verdict.allowed ? 1 : 0;
   }

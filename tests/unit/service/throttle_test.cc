@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/throttle_call.h"
 #include "unit/service/service_fixture.h"
 
 namespace sluice::service {
@@ -21,19 +20,33 @@ core::Quota TenAMinute() {
   return quota;
 }
 
-class Throttling final : public ThrottleCall {
+class Throttling final : public Completion {
  public:
-  explicit Throttling(std::string_view key = "k") { Ask(key, TenAMinute(), Cost{.units = 2}); }
-  void OnDecided() noexcept override { ++decided; }
+  explicit Throttling(std::string_view key = "k") {
+    check_.Set(key, TenAMinute(), Cost{.units = 2});
+  }
+  void OnCompleted(Operation& /*operation*/) noexcept override { ++decided; }
+  [[nodiscard]] const Decision& decision() const { return check_.decision(); }
+
+  Operation operation{*this};
   int decided = 0;
+
+ private:
+  ThrottleCheck& check_ = operation.Ask<ThrottleCheck>();
 };
 
-class ThrottleCallTest : public ServiceTest {
+class ThrottleCheckTest : public ServiceTest {
  protected:
-  void Send(std::vector<ThrottleCall*> calls) { service.Throttle(calls); }
+  void Send(std::vector<Throttling*> calls) {
+    std::vector<Operation*> batch;
+    for (Throttling* const call : calls) {
+      batch.push_back(&call->operation);
+    }
+    service.Submit(batch);
+  }
 };
 
-TEST_F(ThrottleCallTest, AsksByItsOwnNumbersUnderARuleThatNobodyCanHave) {
+TEST_F(ThrottleCheckTest, AsksByItsOwnNumbersUnderARuleThatNobodyCanHave) {
   std::vector<std::string> keys;
   store.script = [&keys](const store::Check& check) {
     EXPECT_EQ(check.quota.limit, 10);
@@ -56,14 +69,14 @@ TEST_F(ThrottleCallTest, AsksByItsOwnNumbersUnderARuleThatNobodyCanHave) {
   EXPECT_EQ(rules::RuleSet::Build({&taken, 1}, nullptr, findings), nullptr);
 }
 
-TEST_F(ThrottleCallTest, NeedsNoRules) {
+TEST_F(ThrottleCheckTest, NeedsNoRules) {
   Throttling call;
   Send({&call});
   EXPECT_EQ(call.decided, 1);
   EXPECT_TRUE(call.decision().allowed);
 }
 
-TEST_F(ThrottleCallTest, LetsPassWhereTheStoreGivesNoAnswer) {
+TEST_F(ThrottleCheckTest, LetsPassWhereTheStoreGivesNoAnswer) {
   store.call_error = store::StoreError::kUnavailable;
   Throttling call;
   Send({&call});
@@ -81,7 +94,7 @@ TEST_F(ThrottleCallTest, LetsPassWhereTheStoreGivesNoAnswer) {
   EXPECT_EQ(metrics.Count(kThrottleRule, Outcome::kDegradedAllowed), 2U);
 }
 
-TEST_F(ThrottleCallTest, AnswersComeInAnyOrder) {
+TEST_F(ThrottleCheckTest, AnswersComeInAnyOrder) {
   store.late = true;
   Throttling a;
   Throttling b;
@@ -93,13 +106,13 @@ TEST_F(ThrottleCallTest, AnswersComeInAnyOrder) {
   EXPECT_EQ(a.decided, 1);
 }
 
-TEST_F(ThrottleCallTest, SplitsALargeBatch) {
+TEST_F(ThrottleCheckTest, SplitsALargeBatch) {
   std::array<Throttling, 600> calls;
-  std::vector<ThrottleCall*> all;
+  std::vector<Operation*> all;
   for (Throttling& call : calls) {
-    all.push_back(&call);
+    all.push_back(&call.operation);
   }
-  service.Throttle(all);
+  service.Submit(all);
   EXPECT_EQ(store.asked.size(), 600U);
   EXPECT_EQ(metrics.Count(kThrottleRule, Outcome::kAllowed), 600U);
   EXPECT_LE(store.largest_batch, 256U);
@@ -109,9 +122,9 @@ class OneRuleTest : public ServiceTest {};
 
 TEST_F(OneRuleTest, AsksTheNamedRuleAlone) {
   Load(RuleText("a") + RuleText("b") + RuleText("costly", ", cost: tokens"));
-  TestCall call;
-  call.only_rule = "b";
-  service.Decide(call);
+  TestCheck call;
+  call.check.only_rule = "b";
+  service.Submit(call.operation);
   EXPECT_EQ(call.verdict.request_error, "");
   EXPECT_THAT(store.asked, ElementsAre("b"));
   EXPECT_EQ(metrics.Count("a", Outcome::kAllowed), 0U);
@@ -121,20 +134,20 @@ TEST_F(OneRuleTest, CountsNoOtherRuleAsSkipped) {
   Load(RuleText("a") +
        "  - {id: by_ip, key_pattern: \"{ip}\", algorithm: fixed_window, limit: 5, "
        "window: 1m}\n");
-  TestCall call;
-  call.only_rule = "a";
-  service.Decide(call);
+  TestCheck call;
+  call.check.only_rule = "a";
+  service.Submit(call.operation);
   EXPECT_EQ(metrics.Count("by_ip", Outcome::kSkipped), 0U);
-  call.only_rule = {};
-  service.Decide(call);
+  call.check.only_rule = {};
+  service.Submit(call.operation);
   EXPECT_EQ(metrics.Count("by_ip", Outcome::kSkipped), 1U);
 }
 
 TEST_F(OneRuleTest, WhatReplacesTheRuleStillDoes) {
   Load(RuleText("a") + RuleText("b", ", replaces: [a]"));
-  TestCall call;
-  call.only_rule = "a";
-  service.Decide(call);
+  TestCheck call;
+  call.check.only_rule = "a";
+  service.Submit(call.operation);
   EXPECT_TRUE(call.verdict.allowed);
   EXPECT_TRUE(call.verdict.decisions.empty());
 }
@@ -142,21 +155,21 @@ TEST_F(OneRuleTest, WhatReplacesTheRuleStillDoes) {
 TEST_F(OneRuleTest, FindsARuleByItsFormerName) {
   Load(RuleText("old"));
   Load(RuleText("new", ", formerly: old"));
-  TestCall call;
-  call.only_rule = "old";
-  service.Decide(call);
+  TestCheck call;
+  call.check.only_rule = "old";
+  service.Submit(call.operation);
   EXPECT_THAT(store.asked, ElementsAre("new"));
 }
 
 TEST_F(OneRuleTest, SaysThatThereIsNoSuchRule) {
-  TestCall early;
-  early.only_rule = "a";
-  service.Decide(early);
+  TestCheck early;
+  early.check.only_rule = "a";
+  service.Submit(early.operation);
   EXPECT_EQ(early.verdict.request_error, "there is no rule a");
   Load(RuleText("a"));
-  TestCall call;
-  call.only_rule = "A\n";
-  service.Decide(call);
+  TestCheck call;
+  call.check.only_rule = "A\n";
+  service.Submit(call.operation);
   EXPECT_FALSE(call.verdict.allowed);
   EXPECT_EQ(call.verdict.request_error, "there is no rule A?");
 }

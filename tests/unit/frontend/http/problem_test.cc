@@ -1,6 +1,6 @@
-#include "frontend/http/problem.h"
-
 #include <gtest/gtest.h>
+
+#include "frontend/http/response.h"
 
 namespace sluice::frontend::http {
 namespace {

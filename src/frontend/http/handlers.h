@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "sluice/decision.h"
+
+#include "frontend/http/exchange.h"
+#include "frontend/http/route.h"
+
+// What the routes of routes.cc do: each reads its request into the exchange, which it leaves
+// answered or set up to ask.
+namespace sluice::frontend::http {
+
+using Routed = RoutedRequest;
+
+// --- Checks ------------------------------------------------------------------------------------
+
+// POST /v1/ratelimit/check: 415 for an encoded body, 400 for one that is no JSON. What Content-Type
+// says is not asked: `curl -d` calls every body a form, and a body is judged by what it is. With an
+// Idempotency-Key, see keyed_check.h.
+void HandleCheck(const Routed& routed);
+// The exchange's operation is a check by rules that is ready to be asked.
+void AskCheck(Exchange& exchange);
+// Adds Retry-After to the response, where there is a time that a denied request can wait for.
+void AddRetryAfter(const service::Verdict& verdict, Exchange& exchange);
+
+inline constexpr std::size_t kMostChecksInBatch = 1'000;
+// POST /v1/ratelimit/batch: an array of bodies as a check has them, each judged for itself and all
+// of them at one reading of the clock. The reply is 200 and an array of their answers in the same
+// order, each with the `status` that a check of its own would have had; one that is wrong is
+// answered with its problem and spoils no other. `wait` holds nothing back here.
+void HandleBatch(const Routed& routed);
+
+// GET /v1/ratelimit/status/{user_id} and /v1/ratelimit/status?user_id=u_42&plan=pro: what each rule
+// that applies has left, as a peek of one unit (or of `cost` units). Every query member but cost is
+// an attribute. An operator may give a secret one by its hash.
+void HandleStatus(const Routed& routed);
+// Reads such a query into the exchange's check. False: it is wrong, and answered.
+[[nodiscard]] bool ReadStatusQuery(const Routed& routed);
+// Decimal digits, 0 to kMaxUnits; none for anything else.
+[[nodiscard]] std::optional<Cost> ReadCost(std::string_view text);
+
+// GET, HEAD, POST ... /v1/check/http: a proxy's question about a request of its own (NGINX's
+// auth_request, Caddy's forward_auth, Traefik's forwardAuth, Envoy's ext_authz, which puts the
+// original path behind ours); see proxy_question.h. The answer is 200 with an empty body, or the
+// status that was asked for, whatever the reason: proxies treat other statuses as an outage.
+void HandleProxyCheck(const Routed& routed);
+
+// --- What an answer gave out comes back ----------------------------------------------------------
+
+// POST /v1/ratelimit/release and renew. The body is one hold as a check's answer has it,
+// {"name": …, "id": …}, or that answer's list, {"holds": [{"name": …, "id": …}]}, of 64 at most.
+// The reply says how many were there to be released or renewed. A hold that is gone is no error
+// of a release, which may be sent again; to renew one is 404, for whoever holds it has lost it.
+void HandleRelease(const Routed& routed);
+void HandleRenew(const Routed& routed);
+
+// POST /v1/ratelimit/settle: {"reservation": "…", "cost": 312}, what a request that was checked
+// with "reserve": true cost in the end; of rules that count an attribute, that attribute's member
+// where there is one. The reply says for each rule what was charged and at what it is settled,
+// which stays as it was said first.
+void HandleSettle(const Routed& routed);
+// POST /v1/ratelimit/refund: {"receipt": "…"}, of a check with "receipt": true, gives back all
+// that it charged, once, as far as it still counts.
+void HandleReceipt(const Routed& routed);
+
+// --- Operators: keys -----------------------------------------------------------------------------
+
+// POST /v1/ratelimit/reset with a request's attributes, as a check has them: the key of every rule
+// that applies to them, or of the one that `rule` names, is fresh again.
+void HandleReset(const Routed& routed);
+// POST /v1/ratelimit/refund, with `units` beside the attributes: the same keys get them back,
+// clamped, so that none has more than its whole quota.
+void HandleRefund(const Routed& routed);
+// POST /v1/ratelimit/unban: the same keys are banned no longer.
+void HandleUnban(const Routed& routed);
+// GET /v1/ratelimit/bans: every key that is banned, by which rule, since and until when.
+void HandleBans(const Routed& routed);
+
+// --- Operators: rules ----------------------------------------------------------------------------
+
+// GET /v1/ratelimit/config: all rules in force, in declaration order.
+void HandleRules(const Routed& routed);
+// GET, PUT, DELETE /v1/ratelimit/config/{rule_id}. An ETag names the rule's text as it stands;
+// If-Match and If-None-Match (RFC 9110, 13.1) are judged against it, 412 where they fail. A rule
+// that does not load is 422 with every error, and nothing changes.
+void HandleRule(const Routed& routed);
+// PUT /v1/ratelimit/mode/{rule_id} with {"mode": "enforce" | "shadow" | "off"}; GET says what is
+// in force, DELETE gives the rule its own mode back.
+void HandleMode(const Routed& routed);
+// PUT /v1/ratelimit/kill-switch with {"on": true}: every rule is off until it is false again. GET
+// says how it stands.
+void HandleKillSwitch(const Routed& routed);
+// GET /v1/ratelimit/explain?user_id=u_42: which of the rules in force, with the modes that are set,
+// apply to such a request, by what numbers, and why the others do not. Spends nothing, and asks no
+// store. `cost` is the call's; every other member of the query is an attribute.
+void HandleExplain(const Routed& routed);
+// GET /v1/ratelimit/shadow-report: for each rule in shadow how much it would have denied, and the
+// keys that it would have denied most.
+void HandleShadowReport(const Routed& routed);
+
+// --- Operators: the daemon -----------------------------------------------------------------------
+
+void HandleHealth(const Routed& routed);
+// 503 while the daemon wants no traffic.
+void HandleReadiness(const Routed& routed);
+void HandleMetrics(const Routed& routed);
+void HandleOpenApi(const Routed& routed);
+
+// --- envoyproxy/ratelimit's paths, with its answers ----------------------------------------------
+
+// /json: a RateLimitRequest in JSON. 200 with the response, 429 where it is OVER_LIMIT; 400 for
+// everything that is wrong, whoever's fault it is.
+void HandleRateLimitJson(const Routed& routed);
+// /healthcheck: 200 OK, or 500.
+void HandleEnvoyHealth(const Routed& routed);
+// /rlconfig: a line for each limit in force.
+void HandleLimits(const Routed& routed);
+// GET /stats on the operators' listener: what envoyproxy/ratelimit counts, under its names in
+// statsd.
+void HandleStats(const Routed& routed);
+// GET / there: the paths that there are.
+void HandleDebugPaths(const Routed& routed);
+// POST /rlusage and /rlreset there, with a body as /json takes it: how much is left of the limits
+// that its descriptors have, each limit for itself; or these made fresh.
+//   {"limits": [{"descriptor": 0, "path": "d.user", "name": "daily", "unit": "DAY",
+//     "requests_per_unit": 3, "limit": 3, "remaining": 1, "allowed": true, "retry_after_ms": 0,
+//     "reset_after_ms": 81234567}]}
+//   {"keys": 1, "complete": true}
+void HandleEnvoyUsage(const Routed& routed);
+void HandleEnvoyReset(const Routed& routed);
+
+}  // namespace sluice::frontend::http

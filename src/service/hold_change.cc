@@ -1,0 +1,59 @@
+#include "service/hold_change.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "service/fallback.h"
+#include "service/operation.h"
+
+namespace sluice::service {
+
+void HoldChange::Start(const OperationParts::Target& target) {
+  done = 0;
+  failure = store::StoreError::kNone;
+  parts_.Begin(target);
+  for (const NamedHold& named : holds) {
+    Change(named, target);
+  }
+  parts_.End();
+}
+
+void HoldChange::Change(const NamedHold& named, const OperationParts::Target& target) {
+  const auto receive = [this](const store::HoldCall& call) {
+    if (call.error == store::StoreError::kNone) {
+      ++done;
+    } else if (call.error != store::StoreError::kNotFound) {
+      failure = call.error;
+    }
+  };
+  const rules::Rule* const rule = FindRule(*target.active, named.rule);
+  const bool known = rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency;
+  if (!known && kind == Kind::kRenew) {
+    return;  // No rule in force could have granted it: as one that is gone.
+  }
+  // The hold is in the store under the old id until the key is touched under the new one. Where the
+  // rule is gone, or is of another kind by now, its holds go on until they expire, and still are
+  // what the releaser says: which key they belong to depends on no number.
+  auto& call = parts_.Add<store::HoldCall>(
+      {.rule = known ? rule->id : named.rule, .formerly = {}, .parts = named.parts},
+      known ? target.active->history.FormerIds(*rule) : std::vector<std::string>(), receive);
+  call.hold = named.hold;
+  call.store_id = named.store_id;
+  call.quota = known ? rule->quota
+                     : core::Quota{.algorithm = core::Algorithm::kConcurrency,
+                                   .limit = kMaxUnits,
+                                   .window = std::chrono::milliseconds(1)};
+  Fallback* const fallback = target.fallback;
+  const bool renew = kind == Kind::kRenew;
+  if (fallback != nullptr && (renew ? fallback->Renew(call) : fallback->Release(call))) {
+    call.error = store::StoreError::kNone;
+    call.OnAnswered();
+  } else if (renew) {
+    target.store.Renew(call);
+  } else {
+    target.store.Release(call);
+  }
+}
+
+}  // namespace sluice::service

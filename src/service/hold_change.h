@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/key.h"
+#include "service/operation_parts.h"
+#include "store/key_store.h"
+
+namespace sluice::service {
+
+// What holders do with their holds: give them back, or keep them for longer. Both may be said
+// again.
+class HoldChange {
+ public:
+  enum class Kind : std::uint8_t {
+    kRelease,
+    kRenew,  // The hold expires the rule's hold_ttl from now.
+  };
+  struct NamedHold {
+    std::string_view rule;  // As it was called when the hold was granted.
+    std::span<const core::KeyPart> parts;
+    store::HoldId hold = 0;
+    store::StoreId store_id = 0;
+  };
+
+  explicit HoldChange(Operation& operation) : parts_(operation) {}
+
+  // In.
+  Kind kind = Kind::kRelease;
+  std::vector<NamedHold> holds;
+  // Out. How many were there to be changed; those that are gone are no failure, and neither are
+  // those to be renewed whose rule is gone. The last failure of the others.
+  std::size_t done = 0;
+  store::StoreError failure = store::StoreError::kNone;
+
+  // For LimiterService.
+  void Start(const OperationParts::Target& target);
+
+ private:
+  void Change(const NamedHold& named, const OperationParts::Target& target);
+
+  OperationParts parts_;
+};
+
+}  // namespace sluice::service

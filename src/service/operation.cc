@@ -1,0 +1,22 @@
+#include "service/operation.h"
+
+#include <utility>
+
+namespace sluice::service {
+
+void RuleCheck::OnVerdict() noexcept {
+  operation_.Complete();
+}
+
+void BanList::OnAnswered() noexcept {
+  operation_.Complete();
+}
+
+void OperationParts::CloseOne() noexcept {
+  if (--open_ == 0) {
+    const auto kept = std::move(active_);  // The operation may be gone when it has completed.
+    operation_.Complete();
+  }
+}
+
+}  // namespace sluice::service

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "sluice/attribute.h"
+
+#include "base/arena.h"
+#include "base/assert.h"
+#include "service/hold_change.h"
+#include "service/key_change.h"
+#include "service/rule_check.h"
+#include "service/settlement.h"
+#include "service/throttle_check.h"
+#include "store/key_store.h"
+
+namespace sluice::service {
+
+class Operation;
+
+// Whoever owns operations.
+class Completion {
+ public:
+  // `operation` is complete: called once for each time that it was submitted, on the thread that
+  // submitted it, during LimiterService::Submit() or later. What its verb points to is good until
+  // this returns. The owner may submit it again, or destroy it, in here.
+  virtual void OnCompleted(Operation& operation) noexcept = 0;
+
+ protected:
+  ~Completion() = default;
+};
+
+// Of owners who need no word: their store answers during Submit().
+class NoCompletion final : public Completion {
+ public:
+  void OnCompleted(Operation& /*operation*/) noexcept override {}
+};
+
+// One thing that a caller asks of the service, from its bytes to its outcome: a verb with what goes
+// in and comes out, the bytes that it views, and by when it must be answered.
+//
+// Its owner keeps it alive and unmoved from Submit() until OnCompleted(), and uses it for one
+// request after another. The check by rules, which is asked far more often than anything else, is
+// always there and keeps its room; so a request in steady state allocates nothing. One thread.
+class Operation {
+ public:
+  using Deadline = store::StoreCall::Deadline;
+  enum class Verb : std::uint8_t {  // In the order of other_.
+    kRuleCheck,
+    kThrottleCheck,
+    kKeyChange,
+    kSettlement,
+    kHoldChange,
+    kBanList,
+  };
+
+  // `completion` outlives it.
+  explicit Operation(Completion& completion) : completion_(completion), rule_check_(*this) {}
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  // Room for what a front end reads, which the verb views; and by when a store must have answered.
+  base::Arena arena;
+  std::vector<Attribute> attributes;
+  Deadline deadline = Deadline::max();
+
+  // Makes room for another request.
+  void Clear() {
+    arena.Clear();
+    attributes.clear();
+    deadline = Deadline::max();
+  }
+
+  // Makes the operation ask this, and returns it with its fields as in a new one.
+  template <class Kind>
+  Kind& Ask() {
+    if constexpr (std::is_same_v<Kind, RuleCheck>) {
+      if (verb() != Verb::kRuleCheck) [[unlikely]] {
+        other_.emplace<std::monostate>();
+      }
+      rule_check_.Clear();
+      return rule_check_;
+    } else if (std::is_same_v<Kind, ThrottleCheck> && verb() == Verb::kThrottleCheck) {
+      return Get<Kind>();  // Whoever asks for it sets all its fields.
+    } else {
+      return other_.emplace<Kind>(*this);
+    }
+  }
+  // What it asks. Requires that it is of this kind.
+  template <class Kind>
+  [[nodiscard]] Kind& Get() {
+    if constexpr (std::is_same_v<Kind, RuleCheck>) {
+      SLUICE_DCHECK(verb() == Verb::kRuleCheck);
+      return rule_check_;
+    } else {
+      Kind* const kind = std::get_if<Kind>(&other_);
+      SLUICE_DCHECK(kind != nullptr);
+      return *kind;
+    }
+  }
+  [[nodiscard]] Verb verb() const { return static_cast<Verb>(other_.index()); }
+
+  // For verbs: the outcome is there. The operation may be gone afterwards.
+  void Complete() noexcept { completion_.OnCompleted(*this); }
+
+ private:
+  Completion& completion_;
+  RuleCheck rule_check_;
+  std::variant<std::monostate, ThrottleCheck, KeyChange, Settlement, HoldChange, BanList> other_;
+};
+
+}  // namespace sluice::service

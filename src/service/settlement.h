@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sluice/attribute.h"
+#include "sluice/decision.h"
+
+#include "core/key.h"
+#include "rules/rule.h"
+#include "service/operation_parts.h"
+#include "store/key_store.h"
+
+namespace sluice::service {
+
+// What one rule charged for a request, and what became of it.
+struct Charge {
+  // In, as the request's verdict had it.
+  std::string_view rule;
+  std::span<const core::KeyPart> parts;
+  store::Receipt receipt;
+  Units units = 0;
+  Units limit = 0;
+  Units rate = 0;
+  std::uint64_t shape = 0;  // core::ShapeDigest() of the quota that it was judged by.
+  // Out. kNotFound: no such charge, or no such rule any more, or one of another shape.
+  store::StoreError error = store::StoreError::kNone;
+  Units settled = 0;
+};
+
+// Says what a request cost in the end, each charge once.
+class Settlement {
+ public:
+  enum class Kind : std::uint8_t {
+    kSettle,  // Of a reservation.
+    kRefund,  // Takes the charges back whole.
+  };
+
+  explicit Settlement(Operation& operation) : parts_(operation) {}
+
+  Kind kind = Kind::kSettle;
+  std::vector<Charge> charges;  // In and out.
+  // In. `costs`: of rules that count an attribute, what that one was in the end; `cost` where it
+  // is not named and for all other rules. A rule with a cost of its own keeps what it charged.
+  Units cost = 0;
+  std::vector<Attribute> costs;
+
+  // For LimiterService.
+  void Start(const OperationParts::Target& target);
+
+ private:
+  void Settle(Charge& charge, const OperationParts::Target& target);
+  [[nodiscard]] Units CostUnder(const rules::Rule& rule) const;
+
+  OperationParts parts_;
+};
+
+}  // namespace sluice::service
