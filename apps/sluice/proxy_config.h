@@ -1,7 +1,7 @@
 #pragma once
 
+#include "frontend/http/front_end_settings.h"
 #include "frontend/http/limit_headers.h"
-#include "frontend/http/proxy_settings.h"
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/quota.h"
-#include "frontend/http/proxy_settings.h"
+#include "frontend/http/front_end_settings.h"
 #include "rule_hints.h"
 #include "rules/value_reader.h"
 #include "wire/ascii.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/quota.h"
-#include "frontend/http/proxy_settings.h"
+#include "frontend/http/front_end_settings.h"
 #include "rules/spelling.h"
 
 namespace sluice::app {

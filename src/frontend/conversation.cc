@@ -7,7 +7,6 @@
 #include <boost/asio/error.hpp>
 
 #include "base/coarse_clock.h"
-#include "frontend/connection_set.h"
 #include "net/event_loop.h"
 
 namespace sluice::frontend {

@@ -10,9 +10,9 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include "frontend/exchanges.h"
 #include "frontend/grpc/exchange.h"
 #include "frontend/http2_conversation.h"
-#include "frontend/pool.h"
 #include "net/timer_wheel.h"
 #include "wire/grpc_health.h"
 #include "wire/grpc_status.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "envoy/rate_limit_call.h"
-#include "frontend/pool.h"
+#include "frontend/exchanges.h"
 #include "frontend/redemption.h"
 #include "service/operation.h"
 #include "wire/grpc_status.h"

@@ -5,11 +5,11 @@
 
 #include "envoy/rate_limit_service.h"
 #include "frontend/access_token.h"
-#include "frontend/connection_set.h"
+#include "frontend/conversation.h"
+#include "frontend/exchanges.h"
 #include "frontend/grpc/connection.h"
 #include "frontend/grpc/exchange.h"
 #include "frontend/grpc/front_end_settings.h"
-#include "frontend/pool.h"
 #include "net/transport.h"
 #include "service/limiter_service.h"
 #include "wire/http2_memory.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "frontend/conversation.h"
+#include "frontend/exchanges.h"
 #include "frontend/http/exchange.h"
-#include "frontend/pipeline.h"
 #include "net/timer_wheel.h"
 #include "wire/http1_parser.h"
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/clock.h"
+#include "frontend/exchanges.h"
 #include "frontend/http/front_end_settings.h"
 #include "frontend/http/response.h"
 #include "frontend/redemption.h"
@@ -164,9 +164,7 @@ class Exchange final : private service::Completion {
   std::string memory_name_;
 };
 
-// The exchanges of one front end on one loop, and what they share: made when there is none to
-// reuse, kept until the end. Bounded by connections times pipeline depth. Must outlive every
-// operation that a store still holds. One thread.
+// The exchanges of one front end on one loop, and what they share. One thread.
 class ExchangePool {
  public:
   ExchangePool(net::EventLoop& loop, const base::Clock& clock, const FrontEndSettings& settings)
@@ -178,28 +176,17 @@ class ExchangePool {
   [[nodiscard]] const base::Clock& clock() const { return clock_; }
   [[nodiscard]] const FrontEndSettings& settings() const { return settings_; }
 
-  [[nodiscard]] Exchange& Take() {
-    if (free_.empty()) {
-      all_.push_back(std::make_unique<Exchange>(*this));
-      free_.reserve(all_.capacity());  // So that Return() never allocates.
-      return *all_.back();
-    }
-    Exchange& exchange = *free_.back();
-    free_.pop_back();
-    return exchange;
-  }
-
-  void Return(Exchange& exchange) noexcept { free_.push_back(&exchange); }
+  [[nodiscard]] Exchange& Take() { return exchanges_.Take(*this); }
+  void Return(Exchange& exchange) noexcept { exchanges_.Return(exchange); }
 
   // How many are with connections or stores.
-  [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
+  [[nodiscard]] std::size_t in_use() const { return exchanges_.in_use(); }
 
  private:
   net::EventLoop& loop_;
   const base::Clock& clock_;
   const FrontEndSettings& settings_;
-  std::vector<std::unique_ptr<Exchange>> all_;
-  std::vector<Exchange*> free_;
+  Pool<Exchange> exchanges_;
 };
 
 }  // namespace sluice::frontend::http

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "frontend/connection_set.h"
+#include "frontend/conversation.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http/front_end_settings.h"
 #include "frontend/http/router.h"

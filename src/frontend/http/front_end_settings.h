@@ -1,9 +1,15 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sluice/time.h"
 
@@ -11,10 +17,11 @@
 #include "frontend/answer_counts.h"
 #include "frontend/answer_log.h"
 #include "frontend/http/browser_guard.h"
+#include "frontend/http/client_address.h"
 #include "frontend/http/limit_headers.h"
-#include "frontend/http/proxy_settings.h"
 #include "idempotency/answer_memory.h"
 #include "wire/http1_parser.h"
+#include "wire/path_normalizer.h"
 
 namespace sluice::signing {
 class Keyring;
@@ -24,6 +31,43 @@ namespace sluice::frontend::http {
 
 struct AdminContext;
 struct EnvoyContext;
+
+// Attributes that are known of every request of a proxy, whatever the settings.
+inline constexpr std::array<std::string_view, 4> kProxiedAttributes{"method", "endpoint", "host",
+                                                                    "ip"};
+
+// What proxies' fields came from peers that are none. Any thread.
+struct ForwardingNotes {
+  std::atomic<std::uint64_t> untrusted{0};
+  // Told of the first one, once for all front ends: its address. Any thread; may be empty.
+  std::function<void(std::string_view peer)> on_first;
+};
+
+// Which header fields say what a proxy was asked. One family counts: a proxy that writes one passes
+// on what its client wrote into the other.
+enum class RequestFields : std::uint8_t {
+  kEither,      // The family that is there; a request with both is refused.
+  kXOriginal,   // X-Original-Method, X-Original-URI: as NGINX is configured to write them.
+  kXForwarded,  // X-Forwarded-Method, X-Forwarded-Uri: Caddy and Traefik.
+};
+
+// How a listener reads the requests of proxies that ask about theirs.
+struct ProxySettings {
+  ForwardingSettings forwarding;
+  RequestFields request_fields = RequestFields::kEither;
+  // How the path of a request becomes `endpoint`.
+  wire::PathSettings paths;
+  // Attributes out of header fields: {"api_key", "X-Api-Key"}. An absent field is no attribute. The
+  // client writes such a field, unless the proxy overwrites or removes it.
+  std::vector<std::pair<std::string, std::string>> headers;
+  // The same of fields that count only from a peer in forwarding.trusted. From others they are no
+  // attribute.
+  std::vector<std::pair<std::string, std::string>> trusted_headers;
+  // Origins of browsers' scripts that may read a denial ("https://app.example"; "*": all), and
+  // whose preflights pass unasked.
+  std::vector<std::string> cors_origins;
+  ForwardingNotes* notes = nullptr;  // Outlives the front end.
+};
 
 // What a listener is for. All tell their health.
 enum class Role : std::uint8_t {
@@ -38,11 +82,9 @@ struct FrontEndSettings {
   Role role = Role::kCheck;
   const AccessToken* token =
       nullptr;  // That all but health asks for; none. Outlives the front end.
-  const EnvoyContext* envoy =
-      nullptr;  // Of Envoy's paths: see envoy_context.h. None: there are none.
-  const AdminContext* context =
-      nullptr;             // Of an admin listener: see admin_context.h. None: only metrics.
-  HostNames host_names{};  // Of an admin listener: what a Host field may call it.
+  const EnvoyContext* envoy = nullptr;    // Of Envoy's paths: see route.h. None: there are none.
+  const AdminContext* context = nullptr;  // Of an admin listener: see route.h. None: only metrics.
+  HostNames host_names{};                 // Of an admin listener: what a Host field may call it.
   std::string metrics_path = "/metrics";  // Of kMetrics.
   ProxySettings proxy{};
   LimitDialects limit_headers{};

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/exchanges.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http2_conversation.h"
-#include "frontend/pool.h"
 
 namespace sluice::frontend::http {
 

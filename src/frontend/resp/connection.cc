@@ -20,6 +20,19 @@ bool IsThisHost(std::string_view address) {
 
 }  // namespace
 
+void Exchange::OnCompleted(service::Operation& /*operation*/) noexcept {
+  ready_ = true;
+  if (connection_ == nullptr) {
+    Return();
+    return;
+  }
+  // What a verdict points to goes when this returns; all else is written when its turn comes.
+  if (operation.verb() == service::Operation::Verb::kRuleCheck) {
+    std::exchange(write_, nullptr)(*this, text_);
+  }
+  connection_->OnExchangeReady();
+}
+
 Connection::Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport,
                        std::uint64_t id)
     : Conversation(front_end.loop_, front_end.connections_, std::move(transport),

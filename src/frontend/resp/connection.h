@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "frontend/conversation.h"
-#include "frontend/pipeline.h"
+#include "frontend/exchanges.h"
 #include "frontend/resp/exchange.h"
 #include "net/timer_wheel.h"
 #include "wire/resp_command_parser.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "frontend/pool.h"
+#include "frontend/exchanges.h"
 #include "frontend/redemption.h"
 #include "service/operation.h"
 #include "wire/resp_writer.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "frontend/connection_set.h"
+#include "frontend/conversation.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/exchange.h"
 #include "frontend/resp/front_end_settings.h"
