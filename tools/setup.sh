@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing for what you want to do.
 #
-#   tools/setup.sh GROUP...     groups of tools/packages.txt: run, test, bench, lint, fuzz, bare
+#   tools/setup.sh GROUP...     groups of tools/packages.txt: run, test, bench, lint, fuzz,
+#                               readme, bare, arm64, package
 #
 # Says nothing when nothing is missing. Needs root or sudo only when something is.
 set -euo pipefail
