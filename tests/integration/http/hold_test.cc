@@ -43,6 +43,23 @@ TEST_F(HoldTest, ReleasingFreesASlotOnce) {
   EXPECT_EQ(Check(kJob).status, 429);
 }
 
+// A client that asks and does not wait: a check does not see what is asked behind it.
+TEST_F(HoldTest, APipelineIsCarriedOutInItsOrder) {
+  const Reply first = Check(kJob);
+  EXPECT_EQ(Check(kJob).status, 200);
+  client_->received().clear();
+  client_->Send(RequestText("POST", "/v1/ratelimit/check", kJob) +
+                RequestText("POST", "/v1/ratelimit/release", HoldOf(first)) +
+                RequestText("POST", "/v1/ratelimit/check", kJob));
+  Turn();
+  const std::string& received = client_->received();
+  const std::size_t second = received.find("HTTP/1.1 ", 1);
+  const std::size_t third = received.find("HTTP/1.1 ", second + 1);
+  EXPECT_EQ(ReplyIn(received).status, 429);
+  EXPECT_EQ(ReplyIn(received.substr(second, third - second)).text, R"({"released":1})");
+  EXPECT_EQ(ReplyIn(received.substr(third)).status, 200);
+}
+
 TEST_F(HoldTest, ReleasesAllOfAList) {
   const std::string both =
       R"({"holds": [)" + HoldOf(Check(kJob)) + "," + HoldOf(Check(kJob)) + "]}";

@@ -68,6 +68,15 @@ class TableFrontEndFixture : public testing::Test {
     service_->SetRules(std::move(set));
   }
 
+  static std::string RequestText(std::string_view method, std::string_view target,
+                                 std::string_view body, std::string_view fields = "") {
+    std::string request(method);
+    request.append(" ").append(target).append(" HTTP/1.1\r\nHost: h\r\n").append(fields);
+    request.append("Content-Type: application/json\r\n");
+    request.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
+    return request.append(body);
+  }
+
   Reply Send(std::string_view method, std::string_view target, std::string_view body,
              std::string_view fields = "") {
     if (client_ == nullptr || client_->closed()) {
@@ -75,11 +84,7 @@ class TableFrontEndFixture : public testing::Test {
       front_end_->Accept(client_->MakeTransport());
     }
     client_->received().clear();
-    std::string request(method);
-    request.append(" ").append(target).append(" HTTP/1.1\r\nHost: h\r\n").append(fields);
-    request.append("Content-Type: application/json\r\n");
-    request.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
-    client_->Send(request.append(body));
+    client_->Send(RequestText(method, target, body, fields));
     Turn();
     return ReplyIn(client_->received());
   }
