@@ -41,7 +41,7 @@ class TokenCheck {
   [[nodiscard]] bool asks() const { return token_ != nullptr; }
 
   // Whether `shown` is the secret. The time it takes hangs on the length of `shown` alone, so
-  // that it tells nothing about the secret. Requires asks().
+  // that it reveals nothing about the secret. Requires asks().
   [[nodiscard]] bool Admits(std::string_view shown);
 
  private:

@@ -62,7 +62,7 @@ class Conversation : public net::TransportUser, public std::enable_shared_from_t
   enum class Next : std::uint8_t {
     kGoOn,
     kEnd,    // Our side says that nothing more comes, and waits for the client's end.
-    kClose,  // Nobody has anything to say.
+    kClose,  // Neither side has anything to send.
   };
 
   // `loop` and `set` outlive it.

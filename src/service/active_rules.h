@@ -16,7 +16,7 @@
 
 namespace sluice::service {
 
-// Everything that one request is decided by, immutable: whoever holds it sees one set of
+// Everything that one request is decided by, immutable: its holder sees one set of
 // rules with one set of modes, however many reloads come meanwhile.
 struct ActiveRules {
   std::shared_ptr<const rules::RuleSet> rules;  // nullptr: none yet, nothing applies.
@@ -76,7 +76,7 @@ class PublishedRules {
   [[nodiscard]] ActiveRulesPin& Pin() const;
 
  private:
-  const std::uint64_t serial_;  // Tells this publisher from any other that ever lived.
+  const std::uint64_t serial_;  // Distinguishes this publisher from all others of the process.
   mutable std::mutex mutex_;
   std::shared_ptr<const ActiveRules> current_;  // Guarded by mutex_.
   // Written after current_ and under the lock; the acquire load in Pin() pairs with that

@@ -9,7 +9,7 @@
 #include "core/quota.h"
 #include "service/rounding.h"
 
-// The times that the fields RateLimit-Policy and RateLimit tell of a limit
+// The times that the fields RateLimit-Policy and RateLimit state of a limit
 // (draft-ietf-httpapi-ratelimit-headers-10), in whole seconds. `now` is the store's wall clock, by
 // which civil periods are measured. Pure functions.
 namespace sluice::service {

@@ -20,7 +20,7 @@ namespace sluice::service {
 
 class Operation;
 
-// Whoever owns operations.
+// The owner of operations, which is called back.
 class Completion {
  public:
   // `operation` is complete: called once for each time that it was submitted, on the thread that
@@ -32,7 +32,7 @@ class Completion {
   ~Completion() = default;
 };
 
-// Of owners who need no word: their store answers during Submit().
+// For owners whose store answers during Submit(): they need no call.
 class NoCompletion final : public Completion {
  public:
   void OnCompleted(Operation& /*operation*/) noexcept override {}
@@ -83,7 +83,7 @@ class Operation {
       rule_check_.Clear();
       return rule_check_;
     } else if (std::is_same_v<Kind, ThrottleCheck> && verb() == Verb::kThrottleCheck) {
-      return Get<Kind>();  // Whoever asks for it sets all its fields.
+      return Get<Kind>();  // Set() gives it all its fields.
     } else {
       return other_.emplace<Kind>(*this);
     }

@@ -7,7 +7,7 @@
 #include "sluice/time.h"
 
 // How the numbers of a decision are rounded for people and programs outside: always so
-// that nobody comes too early. Pure functions.
+// that no caller comes too early. Pure functions.
 namespace sluice::service {
 
 // Units times nanoseconds, and instants plus the longest waits, pass 64 bits.
@@ -42,7 +42,7 @@ __extension__ using Int128 = __int128;
   return (value - 1) / by + 1;
 }
 
-// Neither kNever nor kUnknown: a time that can be told.
+// Neither kNever nor kUnknown: a number.
 [[nodiscard]] constexpr bool IsKnown(Duration wait) {
   return wait < Decision::kUnknown;
 }

@@ -32,7 +32,7 @@ void Settlement::Settle(Charge& charge, const OperationParts::Target& target) {
     charge.settled = call.settled;
     if (fallback != nullptr && call.error == store::StoreError::kNone &&
         call.settled < call.charged) {
-      fallback->Forget(call.key, call.quota);  // Whoever was denied may pass now.
+      fallback->Forget(call.key, call.quota);  // A key that was denied may pass now.
     }
   };
   auto& call =

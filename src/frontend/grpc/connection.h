@@ -92,7 +92,8 @@ class Connection final : public Http2Conversation {
   std::array<wire::HttpField, 3> fields_;
 
   net::SteadyTime old_at_ = net::SteadyTime::max();
-  net::SteadyTime end_at_ = net::SteadyTime::max();  // Of what is told to go for its age.
+  net::SteadyTime end_at_ =
+      net::SteadyTime::max();  // Of a connection that was sent GOAWAY for its age.
 };
 
 }  // namespace sluice::frontend::grpc

@@ -6,7 +6,7 @@
 #include "frontend/grpc/front_end.h"
 #include "wire/grpc_message.h"
 
-// How calls are answered, and who watches is told of changes.
+// How calls are answered, and watches are notified of changes.
 namespace sluice::frontend::grpc {
 
 using wire::GrpcCode;
@@ -58,7 +58,7 @@ void Connection::RunHealth(Call& call, std::string_view message) {
   AnswerMessage(call, message_);
 }
 
-// The server serves until it stops; the service also waits for its configuration, if told to.
+// The server serves until it stops; the service also waits for its configuration, if it is set to.
 wire::ServingStatus Connection::HealthOf(const Call& call) const {
   if (call.watched == Watched::kUnknown) {
     return wire::ServingStatus::kServiceUnknown;

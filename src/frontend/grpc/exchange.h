@@ -45,7 +45,7 @@ class Exchange {
 
   // Appends the response's message, if the call succeeded. Requires that it is answered.
   [[nodiscard]] virtual Status Render(std::string& message) = 0;
-  // Back to its pool. Nobody holds it any more.
+  // Back to its pool. The last use of it.
   virtual void Return() noexcept = 0;
 
   // The client is gone: back to the pool, now or when the store has answered.

@@ -38,7 +38,7 @@ class FrontEnd {
   void Drain();
   // Closes all at once.
   void CloseAll();
-  // Tells whoever watches.
+  // Notifies the watches.
   void OnHealthChanged();
 
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }

@@ -18,8 +18,8 @@ class Keyring;
 
 namespace sluice::frontend::grpc {
 
-// Whether the daemon serves, as grpc.health.v1.Health says it. Whoever changes it tells every front
-// end (FrontEnd::OnHealthChanged()), for those who watch. Any thread.
+// Whether the daemon serves, as grpc.health.v1.Health reports it. A change is reported to every
+// front end (FrontEnd::OnHealthChanged()), for its watches. Any thread.
 class Health {
  public:
   [[nodiscard]] bool serving() const { return serving_.load(std::memory_order_relaxed); }
@@ -54,7 +54,7 @@ struct FrontEndSettings {
   Duration write_timeout = std::chrono::seconds(20);
   Duration linger = std::chrono::seconds(1);
   Duration drain_grace = std::chrono::milliseconds(500);
-  // A connection that is older, a tenth more or less, is told to go, and ended once its calls are
+  // A connection that is older, a tenth more or less, is sent GOAWAY, and ended once its calls are
   // answered or the grace is over: so that clients spread anew. zero(): never.
   Duration max_age = Duration::zero();
   Duration max_age_grace = std::chrono::hours(1);

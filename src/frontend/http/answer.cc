@@ -69,7 +69,7 @@ void AddLimit(TextAppender& out, const service::RuleDecision& item, const KeyTex
 }
 
 // With the key that the hold is of: see key_token.h. Wherever a rule may grant holds the list is
-// there, so that a client need not tell "none" from "no such rule".
+// there, so that "none" and "no such rule" differ.
 void AddHolds(TextAppender& out, const service::Verdict& verdict, const signing::Keyring* keys) {
   if (!service::MayHold(verdict)) {
     return;

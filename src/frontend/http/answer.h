@@ -16,7 +16,7 @@ class Keyring;
 //
 // The numbers at the top are the governing rule's. A denied verdict also has retry_after
 // (seconds, at least 1) and retry_after_ms; a denied limit has its reason and its own
-// retry_after_ms; null where it can never pass or nobody knows when. An unlimited rule's
+// retry_after_ms; null where it can never pass or the time is unknown. An unlimited rule's
 // limit, remaining and reset_at are null, and so are the numbers at the top where no rule
 // with a limit applies. `holds` is there where a concurrency rule applied, empty where it granted
 // none: a denial, a peek, a decision without the store. Further members only where they say

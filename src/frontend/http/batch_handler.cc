@@ -5,7 +5,6 @@
 
 #include "frontend/http/answer.h"
 #include "frontend/http/handlers.h"
-#include "frontend/http/keyed_check.h"
 #include "wire/check_json.h"
 #include "wire/json_array.h"
 

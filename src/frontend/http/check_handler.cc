@@ -5,7 +5,6 @@
 #include "base/random.h"
 #include "frontend/http/answer.h"
 #include "frontend/http/handlers.h"
-#include "frontend/http/keyed_check.h"
 #include "frontend/http/limit_headers.h"
 #include "rules/rule.h"
 
@@ -28,7 +27,7 @@ void WriteVerdict(Exchange& exchange, bool is_status) {
     verdict.now = pool.clock().Read().wall;  // No store was asked.
   }
   // The wait began when the store decided, which is before now: never early. A wait above the bound
-  // is stated, not held: whoever asked waits for itself.
+  // is stated, not held: the client waits by itself.
   const bool waited = exchange.context.wait && verdict.allowed && verdict.wait.count() > 0 &&
                       verdict.wait <= settings.longest_wait;
   if (waited) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kRuleType = "application/json";
 
-// Of the text of a rule: FNV-1a, 64 bits. It tells versions of one rule apart, and keeps no
+// Of the text of a rule: FNV-1a, 64 bits. It distinguishes versions of one rule, and keeps no
 // secret.
 std::string EntityTag(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
@@ -128,7 +128,7 @@ void AnswerDeleted(std::string_view id, control::Scope scope, const AdminContext
   exchange.AnswerText(200, kRuleType, body);
 }
 
-// A change of one rule: done when whoever keeps the rules has it.
+// A change of one rule: done when its store has it.
 class RuleChange final : public Task {
  public:
   // `body` none: the rule is to be deleted.

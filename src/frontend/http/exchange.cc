@@ -56,7 +56,7 @@ void Exchange::Run(std::unique_ptr<Task> task) {
 void Exchange::OnTaskDone() {
   SLUICE_DCHECK(ready());
   if (task_starts_) {
-    return;  // Whoever routed the request sees that it is ready.
+    return;  // The connection, which routed the request, sees that it is ready.
   }
   if (client_ == nullptr) {
     pool_.Return(*this);
@@ -83,7 +83,7 @@ Duration Exchange::Now() const {
   return pool_.clock().Read().boot;
 }
 
-// Also where nobody is there any more to be answered: whoever comes again has spent already.
+// Also where the client is gone: if it sends the request again, it has spent already.
 void Exchange::Remember() {
   idempotency::AnswerMemory& memory = *std::exchange(memory_, nullptr);
   const service::RuleCheck& check = operation.Get<service::RuleCheck>();

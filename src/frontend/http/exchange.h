@@ -127,9 +127,9 @@ class Exchange final : private service::Completion {
   void AnswerAsBefore(const idempotency::AnswerMemory::Answer& answer);
 
   [[nodiscard]] ExchangePool& pool() { return pool_; }
-  // The connection is gone: nobody is there to be answered.
+  // The connection is gone: no answer can be sent.
   [[nodiscard]] bool abandoned() const { return client_ == nullptr; }
-  // Of whoever is connected: Transport::peer_address().
+  // Of the client: Transport::peer_address().
   [[nodiscard]] std::string_view peer_address() const { return client_->peer_address(); }
   // Of a clock that does not step back.
   [[nodiscard]] Duration Now() const;

@@ -39,7 +39,7 @@ inline constexpr std::array<std::string_view, 4> kProxiedAttributes{"method", "e
 // What proxies' fields came from peers that are none. Any thread.
 struct ForwardingNotes {
   std::atomic<std::uint64_t> untrusted{0};
-  // Told of the first one, once for all front ends: its address. Any thread; may be empty.
+  // Called with the address of the first one, once for all front ends. Any thread; may be empty.
   std::function<void(std::string_view peer)> on_first;
 };
 
@@ -69,7 +69,7 @@ struct ProxySettings {
   ForwardingNotes* notes = nullptr;  // Outlives the front end.
 };
 
-// What a listener is for. All tell their health.
+// What a listener is for. All serve their health.
 enum class Role : std::uint8_t {
   kCheck,    // Applications and proxies: check and status.
   kAdmin,    // Operators: metrics, rules, modes.

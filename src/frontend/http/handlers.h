@@ -18,9 +18,19 @@ using Routed = RoutedRequest;
 // --- Checks ------------------------------------------------------------------------------------
 
 // POST /v1/ratelimit/check: 415 for an encoded body, 400 for one that is no JSON. What Content-Type
-// says is not asked: `curl -d` calls every body a form, and a body is judged by what it is. With an
-// Idempotency-Key, see keyed_check.h.
+// says is not asked: `curl -d` calls every body a form, and a body is judged by what it is.
+//
+// With an Idempotency-Key (or X-Idempotency-Key), a check that is sent again with the same body
+// gets the first answer that allowed, and spends nothing; a denial is judged anew. Of two copies
+// that come together, here or at two nodes that share a store, one is asked, and the other waits
+// for its answer. With another body the key is refused, 422. A key belongs to the caller's address
+// and Authorization.
 void HandleCheck(const Routed& routed);
+[[nodiscard]] inline bool IsKeyed(const wire::HttpRequest& request) {
+  return request.fields.Has(wire::RareField::kIdempotencyKey);
+}
+// Goes on with a keyed check that has been read. The listener has a memory of answers.
+void RunKeyedCheck(const Routed& routed);
 // The exchange's operation is a check by rules that is ready to be asked.
 void AskCheck(Exchange& exchange);
 // Adds Retry-After to the response, where there is a time that a denied request can wait for.
@@ -53,7 +63,7 @@ void HandleProxyCheck(const Routed& routed);
 // POST /v1/ratelimit/release and renew. The body is one hold as a check's answer has it,
 // {"name": …, "id": …}, or that answer's list, {"holds": [{"name": …, "id": …}]}, of 64 at most.
 // The reply says how many were there to be released or renewed. A hold that is gone is no error
-// of a release, which may be sent again; to renew one is 404, for whoever holds it has lost it.
+// of a release, which may be sent again; to renew one is 404: its holder has lost it.
 void HandleRelease(const Routed& routed);
 void HandleRenew(const Routed& routed);
 
@@ -112,7 +122,7 @@ void HandleOpenApi(const Routed& routed);
 // --- envoyproxy/ratelimit's paths, with its answers ----------------------------------------------
 
 // /json: a RateLimitRequest in JSON. 200 with the response, 429 where it is OVER_LIMIT; 400 for
-// everything that is wrong, whoever's fault it is.
+// everything that is wrong.
 void HandleRateLimitJson(const Routed& routed);
 // /healthcheck: 200 OK, or 500.
 void HandleEnvoyHealth(const Routed& routed);

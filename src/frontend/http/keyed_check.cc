@@ -1,5 +1,3 @@
-#include "frontend/http/keyed_check.h"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -44,7 +42,7 @@ class KeyedCheck final : public Task {
       case Outcome::kDecide:
         exchange_.RememberIn(memory_, request_.name());
         AskCheck(exchange_);
-        if (!starts_) {  // Else whoever routed the request sees that it must be asked.
+        if (!starts_) {  // Else the connection sees that it must be asked.
           service_.Submit(exchange_.operation);
         }
         return;

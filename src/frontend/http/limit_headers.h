@@ -7,7 +7,7 @@
 
 #include "service/verdict.h"
 
-// The header fields by which an answer tells a client its limits:
+// The header fields by which an answer states a client's limits:
 //
 //   X-RateLimit-Limit, -Remaining, -Reset   the governing rule's; Reset in Unix seconds
 //   RateLimit-Policy, RateLimit             draft-ietf-httpapi-ratelimit-headers-10

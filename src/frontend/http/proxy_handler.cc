@@ -61,7 +61,7 @@ std::string_view TakeControls(Exchange& exchange) {
   return {};
 }
 
-// The client's request cannot be judged. What is wrong goes to the log; whoever reads the answer is
+// The client's request cannot be judged. What is wrong goes to the log; the reader of the answer is
 // the proxy's client, and learns no more than that.
 void RefuseRequest(std::string_view wrong, Exchange& exchange) {
   exchange.Log(400, wrong);

@@ -33,21 +33,21 @@ constexpr std::array kCommands{
     Command{"sluice.settle", -3, 0, Flag::kWrites, "generic",
             "Charges the actual cost of a reservation.", RunSettle},
     Command{"echo", 2, 0, Flag::kNone, "connection", "Answers the message.", RunEcho},
-    Command{"hello", -1, 0, Flag::kStranger, "connection",
+    Command{"hello", -1, 0, Flag::kNoAuth, "connection",
             "Chooses the protocol; may authenticate and name the client.", RunHello},
-    Command{"auth", -2, 0, Flag::kStranger, "connection", "Authenticates.", RunAuth},
+    Command{"auth", -2, 0, Flag::kNoAuth, "connection", "Authenticates.", RunAuth},
     Command{"client", -2, 0, Flag::kNone, "connection",
             "SETNAME, GETNAME, SETINFO, ID of this connection.", RunClient},
     Command{"select", 2, 0, Flag::kNone, "connection", "Database 0 is the only one.", RunSelect},
-    Command{"reset", 1, 0, Flag::kStranger, "connection",
+    Command{"reset", 1, 0, Flag::kNoAuth, "connection",
             "Forgets protocol, name and login of this connection.", RunResetSession},
-    Command{"quit", -1, 0, Flag::kStranger, "connection", "Answers OK and closes.", RunQuit},
+    Command{"quit", -1, 0, Flag::kNoAuth, "connection", "Answers OK and closes.", RunQuit},
     Command{"info", -1, 0, Flag::kNone, "server", "What is running.", RunInfo},
     Command{"command", -1, 0, Flag::kNone, "server", "The commands: COUNT, DOCS, INFO, LIST.",
             RunCommandCommand},
 };
 
-// A browser that somebody's page told to post to this port: what it sends reads as inline
+// A browser that a web page made post to this port: what it sends reads as inline
 // commands, and the body might hold one of ours. Its first line gives it away, or its Host field.
 bool IsHttp(std::string_view name) {
   return wire::EqualsIgnoreCase(name, "post") || wire::EqualsIgnoreCase(name, "host:");
@@ -90,7 +90,7 @@ void RunCommand(Args args, Connection& connection) {
         "ERR", "unknown command '" + std::string(args.front().substr(0, kShown)) + "'");
     return;
   }
-  if (!connection.session().authenticated && !Has(command->flags, Flag::kStranger)) {
+  if (!connection.session().authenticated && !Has(command->flags, Flag::kNoAuth)) {
     connection.Reply().Error("NOAUTH", "Authentication required.");
     return;
   }

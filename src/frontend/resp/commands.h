@@ -18,7 +18,7 @@ using Args = std::span<const std::string_view>;
 
 enum class CommandFlag : std::uint8_t {
   kNone = 0,
-  kStranger = 1,  // Also before the client has authenticated.
+  kNoAuth = 1,    // Also before the client has authenticated.
   kWrites = 2,    // Changes what keys have used.
   kOperator = 4,  // For who may undo limits: see MayOperate().
 };

@@ -52,7 +52,7 @@ void Connection::ResetSession() {
   session_.name.clear();
   session_.authenticated = front_end_.settings_.password == nullptr;
   parser_.SetLimits(session_.authenticated ? front_end_.settings_.command
-                                           : front_end_.settings_.stranger);
+                                           : front_end_.settings_.unauthenticated);
   opened_at_ = now();
 }
 

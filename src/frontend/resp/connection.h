@@ -34,8 +34,8 @@ struct Session {
 //
 // Answers leave in the order of their commands, however late or disordered the store's answers
 // come. What bounds a client: when `pipeline` commands lack an answer or `output_bytes` wait to be
-// taken, nothing more is read from it; a timer watches strangers, commands that do not end,
-// idleness and writes that get stuck.
+// taken, nothing more is read from it; a timer watches unauthenticated clients, commands that do
+// not end, idleness and writes that get stuck.
 class Connection final : public Conversation {
  public:
   Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport, std::uint64_t id);

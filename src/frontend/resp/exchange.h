@@ -56,7 +56,7 @@ class Exchange final : private service::Completion {
       out += text_;
     }
   }
-  // Back to its pool. Nobody holds it any more.
+  // Back to its pool. The last use of it.
   void Return() noexcept { pool_.Return(*this); }
 
   // The connection is gone: back to the pool, now or when the store has answered.

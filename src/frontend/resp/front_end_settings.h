@@ -26,15 +26,15 @@ struct FrontEndSettings {
   const AccessToken* password = nullptr;  // That AUTH asks for; none. Outlives the front end.
   // By which holds, receipts and reservations are sealed. None: none are given out or taken.
   const signing::Keyring* keys = nullptr;
-  bool clients_have_certificates = false;  // Of TLS, each one: nobody is unknown.
+  bool clients_have_certificates = false;  // Of TLS, each one.
   std::string version{};                   // Of the program, for HELLO and INFO.
   wire::RespLimits command{};
   // Of who has not authenticated yet, where a password is asked for.
-  wire::RespLimits stranger{.arguments = 16, .command_bytes = 4 * 1024};
+  wire::RespLimits unauthenticated{.arguments = 16, .command_bytes = 4 * 1024};
   int failed_logins = 10;                 // After so many the connection ends.
   std::size_t pipeline = 1024;            // Commands of one connection without an answer yet.
   std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.
-  Duration login_timeout = std::chrono::seconds(10);    // For a stranger to authenticate.
+  Duration login_timeout = std::chrono::seconds(10);    // For a client to authenticate.
   Duration command_timeout = std::chrono::seconds(20);  // From a command's first byte to its last.
   Duration idle_timeout = std::chrono::hours(1);  // Between commands: pools keep connections long.
   Duration write_timeout = std::chrono::seconds(20);  // For a client to take its answers.

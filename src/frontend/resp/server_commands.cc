@@ -50,10 +50,10 @@ void AppendInfo(const Command& command, wire::RespWriter& reply) {
   reply.Bulk(command.name);
   reply.Integer(command.arity);
   const bool writes = Has(command.flags, CommandFlag::kWrites);
-  const bool stranger = Has(command.flags, CommandFlag::kStranger);
-  reply.Array(1U + (stranger ? 1U : 0U));
+  const bool no_auth = Has(command.flags, CommandFlag::kNoAuth);
+  reply.Array(1U + (no_auth ? 1U : 0U));
   reply.Simple(writes ? "write" : "readonly");
-  if (stranger) {
+  if (no_auth) {
     reply.Simple("no_auth");
   }
   reply.Integer(command.first_key);
