@@ -138,8 +138,7 @@ void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules:
                       ": name the header that has it in the listener's proxy: {trusted_headers: {" +
                       trap.attribute + ": ...}}, or put it into the query of /v1/check/http",
            .place = rule.place});
-    } else if (rule.action == rules::Action::kLimit &&
-               rule.quota.algorithm == core::Algorithm::kConcurrency) {
+    } else if (rule.action == rules::Action::kLimit && core::HasHolds(rule.quota.algorithm)) {
       ReviewConcurrency(rule, others_ask, findings);
     }
   }

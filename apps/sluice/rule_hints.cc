@@ -72,12 +72,12 @@ void HintAtAttributes(const rules::RuleSet& rules, rules::Findings& findings) {
 double SustainedRate(const Rule& rule) {
   const core::Quota& quota = rule.quota;
   const bool counts = rule.action == rules::Action::kLimit && rule.mode != rules::Mode::kOff &&
-                      !quota.unlimited && quota.algorithm != core::Algorithm::kConcurrency &&
+                      !quota.unlimited && !core::HasHolds(quota.algorithm) &&
                       quota.window > Duration::zero();
   if (!counts || rule.states_cost) {
     return 0;
   }
-  const Units units = core::IsBucket(quota.algorithm) ? quota.rate : quota.limit;
+  const Units units = core::LimitPerWindow(quota);
   return static_cast<double>(units) / std::chrono::duration<double>(quota.window).count();
 }
 

@@ -67,6 +67,7 @@ class QuotaFields {
   [[nodiscard]] constexpr bool Has(QuotaField field) const {
     return (bits_ >> static_cast<unsigned>(field) & 1U) != 0;
   }
+  bool operator==(const QuotaFields&) const = default;
 
  private:
   std::uint32_t bits_ = 0;
@@ -90,6 +91,7 @@ struct AlgorithmTraits {
   std::string_view why_not_lent = {};  // Continues "sync: lease "; empty: a node can borrow units.
 
   [[nodiscard]] constexpr bool is_bucket() const { return refill == Refill::kAtRate; }
+  [[nodiscard]] constexpr bool is_aligned() const { return refill == Refill::kAtWindowEnd; }
   [[nodiscard]] constexpr bool has_items() const { return items != Items::kNone; }
   [[nodiscard]] constexpr bool has_entries() const { return items == Items::kEntries; }
   [[nodiscard]] constexpr bool has_holds() const { return items == Items::kHolds; }
@@ -253,6 +255,13 @@ static_assert(
     }(),
     "the table is not in the order of the enum");
 inline constexpr auto kRuleAlgorithms = AlgorithmsWith<&AlgorithmTraits::in_rules>();
+
+// One of them for each steps: the first that has these.
+[[nodiscard]] constexpr bool IsFirstOfItsSteps(const AlgorithmTraits& traits) {
+  const auto* const first = std::ranges::find(kAlgorithms, traits.steps, &AlgorithmTraits::steps);
+  return traits.in_rules && first->algorithm == traits.algorithm;
+}
+inline constexpr auto kStepsInRules = AlgorithmsWith<IsFirstOfItsSteps>();
 
 // The names of several, to read one of them.
 template <std::size_t kCount>

@@ -18,10 +18,8 @@ using core::Algorithm;
 
 constexpr std::array<std::string_view, 4> kOnStoreError{"fail", "allow", "deny", "local"};
 // What judges a request by its key alone. concurrency does not: nobody would release its holds.
-constexpr std::array<std::string_view, 7> kAlgorithms{
-    "fixed_window",   "sliding_window_log", "sliding_window_counter",
-    "sliding_window", "token_bucket",       "gcra",
-    "leaky_bucket"};
+constexpr auto kAlgorithms =
+    core::NamesOf(core::AlgorithmsWith<&core::AlgorithmTraits::has_receipts>());
 
 // The fields as they stand there.
 struct Fields {
@@ -125,9 +123,8 @@ void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Lim
   }
   limit.quota = QuotaOf(fields, unit ? LengthOf(*unit) : *fields.period);
   if (fields.burst && !core::IsBucket(limit.quota.algorithm)) {
-    report.Fail(*fields.burst_node,
-                "burst belongs to token_bucket, gcra and leaky_bucket: name one as algorithm, or "
-                "leave burst out");
+    report.Fail(*fields.burst_node, "burst belongs to " + core::OwnersOf(core::QuotaField::kBurst) +
+                                        ": name one as algorithm, or leave burst out");
   } else if (const auto fault = core::FaultOf(limit.quota)) {
     report.Fail(node, *fault);
   } else if (const auto unlendable = core::FaultOf(limit.sync, limit.quota)) {

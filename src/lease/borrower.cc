@@ -192,7 +192,7 @@ void Borrower::DecideLocally(SplitCall& split, NodeTime now) {
       split.local.push_back(i);
       split.Decided(i);
       store::Check& check = local_checks_.emplace_back(call.checks[i]);
-      check.want_receipt |= may_be_undone && check.quota.algorithm != core::Algorithm::kConcurrency;
+      check.want_receipt |= may_be_undone && !core::HasHolds(check.quota.algorithm);
     }
   }
   local_answers_.assign(local_checks_.size(), {});

@@ -114,7 +114,9 @@ struct LeaseEntry {
   Units last_cost = 0;
   Units refill_point = 0;  // With more held, nothing is borrowed.
 
-  [[nodiscard]] bool is_window() const { return quota.algorithm == core::Algorithm::kFixedWindow; }
+  [[nodiscard]] bool is_window() const {
+    return core::Is<&core::AlgorithmTraits::is_aligned>(quota.algorithm);
+  }
   // Of a bucket: units per second that come back.
   [[nodiscard]] double Refill() const;
   // Units that may be spent now.

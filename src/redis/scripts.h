@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 #include "core/algorithm.h"
 
@@ -31,19 +30,12 @@ enum class ScriptId : std::uint8_t {
   kFirstOfAlgorithms,  // From here on one check of one key: ScriptFor().
 };
 
-// The steps of algorithms in Redis, each once, in alphabetical order: as their scripts are.
+// The steps that have a script, in alphabetical order, as their scripts are.
 inline constexpr auto kStepsInRedis = [] {
-  constexpr auto kEach = [] {
-    std::array<std::string_view, core::kRuleAlgorithms.size()> steps;
-    std::ranges::transform(core::kRuleAlgorithms, steps.begin(), [](core::Algorithm algorithm) {
-      return core::TraitsOf(algorithm).steps;
-    });
-    std::ranges::sort(steps);
-    const auto rest = std::ranges::unique(steps);
-    return std::pair(steps, steps.size() - rest.size());
-  }();
-  std::array<std::string_view, kEach.second> steps;
-  std::copy_n(kEach.first.begin(), steps.size(), steps.begin());
+  std::array<std::string_view, core::kStepsInRules.size()> steps;
+  std::ranges::transform(core::kStepsInRules, steps.begin(),
+                         [](core::Algorithm algorithm) { return core::TraitsOf(algorithm).steps; });
+  std::ranges::sort(steps);
   return steps;
 }();
 inline constexpr std::size_t kScriptCount =

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/bucket.h"
-#include "core/fixed_window.h"
-#include "core/sliding_window.h"
-#include "core/sliding_window_counter.h"
-#include "core/sliding_window_log.h"
+#include "core/steps.h"
 
 namespace sluice::replay {
 
 namespace {
 
-using core::Algorithm;
 using core::Quota;
 
 // What stands for no limit when an algorithm only counts.
@@ -47,46 +42,25 @@ void AlgorithmState::Entries::Change(std::uint32_t drop, core::Entry append) {
   }
 }
 
-template <class Core>
-Decision AlgorithmState::CheckPlain(const Quota& quota, const TableNow& now, Cost cost) {
-  const auto held = Load<typename Core::State>(words_);
-  const auto outcome = Core::Check(quota, held, now, cost);
-  Store(words_, outcome.decision.allowed ? outcome.on_allow : outcome.on_deny);
-  return outcome.decision;
-}
-
-template <class Core>
-Decision AlgorithmState::CheckWithEntries(const Quota& quota, const TableNow& now, Cost cost) {
-  const auto held = Load<typename Core::State>(words_);
-  const auto outcome = Core::Check(quota, held, entries_, now, cost);
-  if (outcome.decision.allowed && outcome.append.units > 0) {
-    entries_.Change(outcome.drop, outcome.append);
-    Store(words_, outcome.on_allow);
-  }
-  return outcome.decision;
-}
-
 Decision AlgorithmState::Check(const Quota& quota, WallInstant at, Cost cost) {
   const TableNow now{.line = TableInstant(at.time_since_epoch()), .wall = at};
-  switch (quota.algorithm) {
-    case Algorithm::kFixedWindow:
-      return CheckPlain<core::FixedWindow<TableTimeline>>(quota, now, cost);
-    case Algorithm::kSlidingWindowCounter:
-      return CheckPlain<core::SlidingWindowCounter<TableTimeline>>(quota, now, cost);
-    case Algorithm::kTokenBucket:
-    case Algorithm::kGcra:
-    case Algorithm::kLeakyBucket:
-      return CheckPlain<core::Bucket<TableTimeline>>(quota, now, cost);
-    case Algorithm::kSlidingWindow:
-      return CheckWithEntries<core::SlidingWindow<TableTimeline>>(quota, now, cost);
-    case Algorithm::kSlidingWindowLog:
-      return CheckWithEntries<core::SlidingWindowLog<TableTimeline>>(quota, now, cost);
-    case Algorithm::kConcurrency:
-    case Algorithm::kThrottle:       // No rule has it,
-    case Algorithm::kAttemptWindow:  // nor this.
-      break;
-  }
-  return {};
+  return core::VisitSteps(quota.algorithm, [&]<class Steps>() -> Decision {
+    if constexpr (Steps::kTraits.has_entries()) {
+      const auto outcome =
+          Steps::Check(quota, Load<typename Steps::State>(words_), entries_, now, cost);
+      if (outcome.decision.allowed && outcome.append.units > 0) {
+        entries_.Change(outcome.drop, outcome.append);
+        Store(words_, outcome.on_allow);
+      }
+      return outcome.decision;
+    } else if constexpr (Steps::kTraits.has_holds()) {
+      return {};
+    } else {
+      const auto outcome = Steps::Check(quota, Load<typename Steps::State>(words_), now, cost);
+      Store(words_, outcome.decision.allowed ? outcome.on_allow : outcome.on_deny);
+      return outcome.decision;
+    }
+  });
 }
 
 Units AlgorithmState::Count(const Quota& quota, WallInstant at, Cost cost) {

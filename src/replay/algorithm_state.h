@@ -14,7 +14,7 @@
 namespace sluice::replay {
 
 // One key's state under one algorithm, judged straight by core/, without a table. Not for
-// concurrency, nor for the algorithms that no rule has. One thread.
+// algorithms with holds. One thread.
 class AlgorithmState {
  public:
   // Judges `cost` at `at`, which never goes back, and charges it if it is allowed.
@@ -43,11 +43,6 @@ class AlgorithmState {
     }
     void Change(std::uint32_t drop, core::Entry append);
   };
-
-  template <class Core>
-  [[nodiscard]] Decision CheckPlain(const core::Quota& quota, const TableNow& now, Cost cost);
-  template <class Core>
-  [[nodiscard]] Decision CheckWithEntries(const core::Quota& quota, const TableNow& now, Cost cost);
 
   std::array<std::uint64_t, 4> words_{};
   Entries entries_;

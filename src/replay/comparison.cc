@@ -7,13 +7,8 @@ namespace sluice::replay {
 
 namespace {
 
-using core::Algorithm;
+using core::AlgorithmTraits;
 using core::Quota;
-
-bool SameWay(const Quota& a, const Quota& b) {
-  return a.algorithm == b.algorithm && a.strict == b.strict &&
-         (a.algorithm != Algorithm::kSlidingWindow || a.segments == b.segments);
-}
 
 // `way` with the limit of one request. A rule that is a bucket keeps its burst as its own row.
 Quota At(const Quota& way, const Quota& asked, bool own) {
@@ -29,11 +24,58 @@ Quota At(const Quota& way, const Quota& asked, bool own) {
 
 std::string NameOf(const Quota& quota) {
   std::string name(core::NameOf(quota.algorithm));
-  if (quota.algorithm == Algorithm::kSlidingWindow) {
+  if (core::TraitsOf(quota.algorithm).has_segments()) {
     name += ", " + std::to_string(quota.segments) + " segments";
     name += quota.strict ? ", strict" : "";
   }
   return name;
+}
+
+// What every rule is compared with: an algorithm, with those of its numbers that are not the
+// rule's.
+struct Way {
+  Quota quota;
+  std::string name;
+
+  // Whether the rule itself is this row. For a bucket it is if its burst is its rate, and it shapes
+  // nothing.
+  [[nodiscard]] bool Is(const Quota& rule) const {
+    if (core::IsBucket(quota.algorithm)) {
+      return core::IsBucket(rule.algorithm) && rule.limit == rule.rate && !rule.shape;
+    }
+    return rule.algorithm == quota.algorithm && rule.strict == quota.strict &&
+           (!core::TraitsOf(quota.algorithm).has_segments() || rule.segments == quota.segments);
+  }
+};
+
+// A row for each steps that a rule may have, and one for each of their variants. First those that
+// estimate, then those that are exact, then the buckets.
+std::vector<Way> Ways() {
+  std::vector<Way> ways;
+  for (const AlgorithmTraits& traits : core::kAlgorithms) {
+    if (!traits.in_rules || traits.has_holds()) {
+      continue;
+    }
+    const auto like = std::ranges::find_if(ways, [&traits](const Way& way) {
+      return core::TraitsOf(way.quota.algorithm).steps == traits.steps;
+    });
+    if (like != ways.end()) {
+      const bool is_same = core::TraitsOf(like->quota.algorithm).fields == traits.fields;
+      like->name += is_same ? " = " + std::string(traits.name) : "";
+      continue;
+    }
+    Quota quota{.algorithm = traits.algorithm};
+    ways.push_back({.quota = quota, .name = NameOf(quota)});
+    if (traits.fields.Has(core::QuotaField::kStrict)) {
+      quota.strict = true;
+      ways.push_back({.quota = quota, .name = NameOf(quota)});
+    }
+  }
+  std::ranges::stable_sort(ways, {}, [](const Way& way) {
+    const AlgorithmTraits& traits = core::TraitsOf(way.quota.algorithm);
+    return std::pair(traits.is_bucket(), traits.is_exact);
+  });
+  return ways;
 }
 
 void Compare(Errors& errors, bool allowed, bool right) {
@@ -44,27 +86,16 @@ void Compare(Errors& errors, bool allowed, bool right) {
 }  // namespace
 
 bool Comparison::IsComparable(const Quota& quota) {
-  return !quota.unlimited && quota.calendar == nullptr &&
-         quota.algorithm != Algorithm::kConcurrency && core::LimitPerWindow(quota) > 0;
+  return !quota.unlimited && quota.calendar == nullptr && !core::HasHolds(quota.algorithm) &&
+         core::LimitPerWindow(quota) > 0;
 }
 
 Comparison::Comparison(const Quota& quota) {
-  std::vector<Quota> ways(6);
-  ways[0].algorithm = Algorithm::kFixedWindow;
-  ways[1].algorithm = Algorithm::kSlidingWindowCounter;
-  ways[2].algorithm = Algorithm::kSlidingWindow;
-  ways[3].algorithm = Algorithm::kSlidingWindow;
-  ways[3].strict = true;
-  ways[4].algorithm = Algorithm::kSlidingWindowLog;
-  ways[5].algorithm = Algorithm::kTokenBucket;
-  // A bucket whose burst is its rate, and shapes nothing, is the row of the buckets.
-  const bool plain_bucket =
-      core::IsBucket(quota.algorithm) && quota.limit == quota.rate && !quota.shape;
   bool found = false;
-  for (const Quota& way : ways) {
-    const bool own = core::IsBucket(way.algorithm) ? plain_bucket : SameWay(way, quota);
+  for (const Way& way : Ways()) {
+    const bool own = way.Is(quota);
     found = found || own;
-    AddRow(core::IsBucket(way.algorithm) ? "token_bucket = gcra, burst = limit" : NameOf(way), way,
+    AddRow(way.name + (core::IsBucket(way.quota.algorithm) ? ", burst = limit" : ""), way.quota,
            own);
   }
   if (!found) {
@@ -82,7 +113,7 @@ void Comparison::AddRow(std::string name, const Quota& quota, bool own) {
   rows_.back().own = own;
   if (!core::IsBucket(quota.algorithm)) {
     rows_.back().as_counter.emplace();
-    rows_.back().counts = quota.algorithm != Algorithm::kSlidingWindowLog;
+    rows_.back().counts = !core::TraitsOf(quota.algorithm).is_exact;
   }
   quotas_.push_back(quota);
 }

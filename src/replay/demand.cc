@@ -9,7 +9,6 @@ namespace sluice::replay {
 
 namespace {
 
-using core::Algorithm;
 using core::Quota;
 using core::U128;
 
@@ -37,26 +36,24 @@ bool IsMore(Units a, Units b, Units c, Units d) {
 }  // namespace
 
 Units Demand::CountedAfter(const Quota& quota, WallInstant at, Cost cost) {
-  switch (quota.algorithm) {
-    case Algorithm::kFixedWindow: {
+  const core::AlgorithmTraits& traits = core::TraitsOf(quota.algorithm);
+  switch (traits.refill) {
+    case core::Refill::kAtWindowEnd: {
       auto& period = As<PeriodCount>(count_);
       const WallInstant begin = BeginOfWindow(quota, at);
       period.units = begin == period.begin ? period.units : 0;
       period.begin = begin;
       return period.units = std::min(period.units + cost.units, kMaxUnits);
     }
-    case Algorithm::kSlidingWindowLog: {
+    case core::Refill::kSliding: {
+      if (!traits.is_exact) {
+        return As<AlgorithmState>(count_).Count(quota, at, cost);
+      }
       auto& window = As<PeakWindow>(count_);
       window.Add(at, cost.units, quota.window);
       return window.now();
     }
-    case Algorithm::kSlidingWindowCounter:
-    case Algorithm::kSlidingWindow:
-      return As<AlgorithmState>(count_).Count(quota, at, cost);
-    case Algorithm::kTokenBucket:
-    case Algorithm::kGcra:
-    case Algorithm::kLeakyBucket:
-    case Algorithm::kThrottle: {
+    case core::Refill::kAtRate: {
       auto& level = As<BucketLevel>(count_);
       const auto window = static_cast<std::uint64_t>(quota.window.count());
       const U128 drained = core::Multiply(static_cast<std::uint64_t>(quota.rate),
@@ -67,8 +64,7 @@ Units Demand::CountedAfter(const Quota& quota, WallInstant at, Cost cost) {
       level.touched = at;
       return static_cast<Units>((level.owed + window - 1) / window);
     }
-    case Algorithm::kConcurrency:
-    case Algorithm::kAttemptWindow:
+    case core::Refill::kOnRelease:
       break;
   }
   return 0;

@@ -80,7 +80,7 @@ std::string QuotaText(const core::Quota& quota) {
   if (quota.unlimited) {
     return "unlimited";
   }
-  if (quota.algorithm == core::Algorithm::kConcurrency) {
+  if (core::HasHolds(quota.algorithm)) {
     return Grouped(quota.limit) + " in flight";
   }
   if (quota.calendar != nullptr) {

@@ -14,12 +14,6 @@ namespace {
 constexpr std::size_t kBatch = 256;
 constexpr std::uint64_t kProgressEvery = 4096;
 
-bool HasEntries(const core::Quota& quota) {
-  return quota.algorithm == core::Algorithm::kSlidingWindow ||
-         quota.algorithm == core::Algorithm::kSlidingWindowLog ||
-         quota.algorithm == core::Algorithm::kConcurrency;
-}
-
 }  // namespace
 
 // One request under way. Its attributes view the log's own memory. It is counted after the batch:
@@ -53,8 +47,9 @@ LogReplay::~LogReplay() = default;
 Result<void> LogReplay::OpenTable(WallInstant first) {
   clock_.SetTo({.boot = {}, .wall = first});
   // Entries are kept in blocks: room for one block more than a slot each, where rules need any.
-  const bool entries = std::ranges::any_of(
-      rules_->rules(), [](const rules::Rule& rule) { return HasEntries(rule.quota); });
+  const bool entries = std::ranges::any_of(rules_->rules(), [](const rules::Rule& rule) {
+    return core::TraitsOf(rule.quota.algorithm).has_items();
+  });
   auto table = store::Table::Create(
       {.path = {}, .keys = options_.keys, .blocks = entries ? 2 * options_.keys : 1}, clock_);
   if (!table) {

@@ -56,7 +56,8 @@ std::vector<std::string> WarningsOf(const ReplayReport& report, const store::Tab
     } else if (rule.requests == 0) {
       warnings.push_back("rule " + rule.id + ": it applied to no request");
     }
-    if (rule.algorithm == core::NameOf(core::Algorithm::kConcurrency)) {
+    const auto algorithm = core::AlgorithmNamed(rule.algorithm);
+    if (algorithm && core::HasHolds(*algorithm)) {
       warnings.push_back("rule " + rule.id +
                          ": logs do not say when a request ended, so each is assumed to hold its "
                          "slot for the whole hold_ttl");

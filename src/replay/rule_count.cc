@@ -106,7 +106,7 @@ std::vector<RuleReport::Quantile> QuantilesOf(const KeyLedger& ledger) {
 
 RuleCount::RuleCount(const rules::Rule& rule, bool compare, bool profile)
     : rule_(rule),
-      has_peaks_(!rule.quota.unlimited && rule.quota.algorithm != core::Algorithm::kConcurrency),
+      has_peaks_(!rule.quota.unlimited && !core::HasHolds(rule.quota.algorithm)),
       profile_(profile) {
   if (compare && Comparison::IsComparable(rule.quota)) {
     comparison_ = std::make_unique<Comparison>(rule.quota);

@@ -13,39 +13,34 @@ namespace {
 
 using core::Algorithm;
 using core::CalendarUnit;
+using core::QuotaField;
 
 constexpr auto kAlgorithmNames = core::NamesOf(core::kRuleAlgorithms);
 
-// Which field belongs to which algorithms: the one table of it. `limit` is everyone's as the
-// word unlimited; what a number there means is judged where it is read.
-struct Ownership {
-  std::string_view field;
-  bool (*belongs)(Algorithm);
-  std::string_view owners;
-};
-constexpr std::array kOwnership{
-    Ownership{"rate", core::IsBucket, "token_bucket, gcra and leaky_bucket"},
-    Ownership{"burst", core::IsBucket, "token_bucket, gcra and leaky_bucket"},
-    Ownership{"window", [](Algorithm a) { return a != Algorithm::kConcurrency; },
-              "all but concurrency, which has hold_ttl"},
-    Ownership{"unit", [](Algorithm a) { return a != Algorithm::kConcurrency; },
-              "all but concurrency, which has hold_ttl"},
-    Ownership{"time_zone", [](Algorithm a) { return a == Algorithm::kFixedWindow; },
-              "fixed_window"},
-    Ownership{"anchor", [](Algorithm a) { return a == Algorithm::kFixedWindow; }, "fixed_window"},
-    Ownership{"segments", [](Algorithm a) { return a == Algorithm::kSlidingWindow; },
-              "sliding_window"},
-    Ownership{"strict", [](Algorithm a) { return a == Algorithm::kSlidingWindow; },
-              "sliding_window"},
-    Ownership{"shape", [](Algorithm a) { return a == Algorithm::kLeakyBucket; }, "leaky_bucket"},
-    Ownership{"hold_ttl", [](Algorithm a) { return a == Algorithm::kConcurrency; }, "concurrency"},
-    Ownership{"reserve", [](Algorithm a) { return a == Algorithm::kConcurrency; }, "concurrency"},
-};
+// What a rule calls the numbers of its algorithm. `limit` is not among them: the word unlimited is
+// everybody's, and what a number there means is judged where it is read.
+constexpr std::array<std::pair<std::string_view, QuotaField>, 11> kWords{{
+    {"rate", QuotaField::kRate},
+    {"burst", QuotaField::kBurst},
+    {"window", QuotaField::kWindow},
+    {"unit", QuotaField::kWindow},
+    {"time_zone", QuotaField::kCalendar},
+    {"anchor", QuotaField::kCalendar},
+    {"segments", QuotaField::kSegments},
+    {"strict", QuotaField::kStrict},
+    {"shape", QuotaField::kShape},
+    {"hold_ttl", QuotaField::kHoldTtl},
+    {"reserve", QuotaField::kReserves},
+}};
 
 constexpr std::array<std::string_view, 5> kUnitWords{"second", "minute", "hour", "day", "week"};
 constexpr std::array<Duration, 5> kUnitLengths{std::chrono::seconds(1), std::chrono::minutes(1),
                                                std::chrono::hours(1), std::chrono::hours(24),
                                                std::chrono::hours(24 * 7)};
+
+bool Has(Algorithm algorithm, QuotaField field) {
+  return core::TraitsOf(algorithm).fields.Has(field);
+}
 
 std::string NameText(Algorithm algorithm) {
   return std::string(core::NameOf(algorithm));
@@ -181,20 +176,22 @@ QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algo
 }
 
 void QuotaReader::RejectForeign(const Fields& rule, Algorithm algorithm) {
-  for (const Ownership& row : kOwnership) {
+  for (const auto& [word, field] : kWords) {
     // rate and burst are judged by ReadStated, for plans and overrides too.
-    if (row.field != "rate" && row.field != "burst" && rule.Get(row.field) != nullptr &&
-        !row.belongs(algorithm)) {
-      report_.Fail(rule.KeyOf(row.field), std::string(row.field) + " is not a field of " +
-                                              NameText(algorithm) + ": it belongs to " +
-                                              std::string(row.owners));
-      window_faulty_ = true;
+    if (word == "rate" || word == "burst" || rule.Get(word) == nullptr || Has(algorithm, field)) {
+      continue;
     }
+    const bool holds = field == QuotaField::kWindow && Has(algorithm, QuotaField::kHoldTtl);
+    report_.Fail(rule.KeyOf(word), std::string(word) + " is not a field of " + NameText(algorithm) +
+                                       ": " +
+                                       (holds ? "write hold_ttl, the time that a hold lasts"
+                                              : "it belongs to " + core::OwnersOf(field)));
+    window_faulty_ = true;
   }
 }
 
 void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
-  if (quota.algorithm == Algorithm::kConcurrency) {
+  if (Has(quota.algorithm, QuotaField::kHoldTtl)) {
     if (const YamlNode* node = rule.Get("hold_ttl"); node != nullptr) {
       const auto ttl = ReadDuration(*node, "hold_ttl", report_);
       window_faulty_ |= !ttl.has_value();
@@ -214,11 +211,10 @@ void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
       const auto length = ReadDuration(*window, "window", report_);
       window_faulty_ |= !length.has_value();
       quota.window = length.value_or(Duration(0));
-    } else if (quota.algorithm != Algorithm::kFixedWindow) {
-      report_.Fail(*window,
-                   "window: " + window->text +
-                       " is a calendar period, which only fixed_window supports: write 1d, 7d "
-                       "or 30d");
+    } else if (!Has(quota.algorithm, QuotaField::kCalendar)) {
+      report_.Fail(*window, "window: " + window->text + " is a calendar period, which only " +
+                                core::OwnersOf(QuotaField::kCalendar) +
+                                " supports: write 1d, 7d or 30d");
       window_faulty_ = true;
     }
   } else if (unit != nullptr) {
@@ -234,12 +230,12 @@ void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
       window_faulty_ = true;
     }
   }
-  if (calendar.has_value() && quota.algorithm == Algorithm::kFixedWindow) {
+  if (calendar.has_value() && Has(quota.algorithm, QuotaField::kCalendar)) {
     ReadCalendar(rule, *calendar, quota);
     return;
   }
   for (const std::string_view field : {"time_zone", "anchor"}) {
-    if (rule.Get(field) != nullptr && quota.algorithm == Algorithm::kFixedWindow) {
+    if (rule.Get(field) != nullptr && Has(quota.algorithm, QuotaField::kCalendar)) {
       report_.Fail(rule.KeyOf(field), std::string(field) +
                                           " needs a calendar period: write window: day, week, "
                                           "month or year");
@@ -320,8 +316,8 @@ void QuotaReader::ReadReserves(const YamlNode& node, core::Quota& quota) {
 
 bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota& quota) {
   const bool bucket = core::IsBucket(quota.algorithm);
-  const auto missing = [&](std::string_view field, std::string_view remedy) {
-    report_.Fail(fields.map(), std::string(field) + " is missing: " + std::string(remedy));
+  const auto missing = [&](std::string_view field, const std::string& remedy) {
+    report_.Fail(fields.map(), std::string(field) + " is missing: " + remedy);
     return false;
   };
   if (stated.faulty) {
@@ -338,8 +334,8 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
       return missing("rate", "write rate and window, as in rate: 100, window: 1m");
     }
     quota.rate = stated.rate.value_or(quota.rate);
-    if (quota.algorithm == Algorithm::kLeakyBucket && !stated.burst && !stated_burst_) {
-      return missing("burst", "a leaky_bucket must state its burst");
+    if (core::TraitsOf(quota.algorithm).needs_burst && !stated.burst && !stated_burst_) {
+      return missing("burst", "a " + NameText(quota.algorithm) + " must state its burst");
     }
     quota.limit = stated.burst ? *stated.burst : stated_burst_.value_or(quota.rate);
   } else {
@@ -357,7 +353,7 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
     if (fields.Get("window") != nullptr || fields.Get("hold_ttl") != nullptr) {
       report_.Fail(*fields.Get(fields.Get("window") != nullptr ? "window" : "hold_ttl"),
                    "a duration of 0 is not possible: the shortest is 1ms");
-    } else if (quota.algorithm == Algorithm::kConcurrency) {
+    } else if (Has(quota.algorithm, QuotaField::kHoldTtl)) {
       report_.Fail(at,
                    "hold_ttl is missing: the time after which an unreleased hold expires. Add "
                    "hold_ttl: 30s");

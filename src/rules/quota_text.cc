@@ -15,7 +15,7 @@ std::string QuotaText(const core::Quota& quota) {
   if (core::IsBucket(quota.algorithm)) {
     return std::to_string(quota.rate) + " per " + window + ", at most " + limit + " at once";
   }
-  if (quota.algorithm != core::Algorithm::kConcurrency) {
+  if (!core::HasHolds(quota.algorithm)) {
     return limit + " per " + window;
   }
   const Units ceiling = core::CeilingOf(quota);

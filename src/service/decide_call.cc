@@ -85,16 +85,15 @@ bool DecideCall::Begin(ActiveRulesPin& pin, ServiceMetrics& metrics, Fallback* f
       refused |= !applied.shadow && applied.rule->action != rules::Action::kAllow;
       continue;
     }
-    checks_.push_back(
-        {.key = {.rule = applied.rule->id,
-                 .formerly = applied.rule->formerly,
-                 .parts = applied.parts},
-         .quota = applied.quota,
-         .cost = applied.cost,
-         .shadow = applied.shadow,
-         .want_receipt = want_receipts && applied.quota.algorithm != core::Algorithm::kConcurrency,
-         .ban = applied.rule->ban.has_value() ? &*applied.rule->ban : nullptr,
-         .sync = applied.rule->sync});
+    checks_.push_back({.key = {.rule = applied.rule->id,
+                               .formerly = applied.rule->formerly,
+                               .parts = applied.parts},
+                       .quota = applied.quota,
+                       .cost = applied.cost,
+                       .shadow = applied.shadow,
+                       .want_receipt = want_receipts && !core::HasHolds(applied.quota.algorithm),
+                       .ban = applied.rule->ban.has_value() ? &*applied.rule->ban : nullptr,
+                       .sync = applied.rule->sync});
   }
   if (checks_.size() > store::kMaxChecksPerCall) {
     verdict.allowed = false;

@@ -41,15 +41,21 @@ std::optional<std::int64_t> BucketSeconds(const core::Quota& quota, const Decisi
 
 std::optional<std::int64_t> WindowSeconds(const core::Quota& quota, WallInstant now) {
   std::optional<std::int64_t> seconds;
-  if (core::IsBucket(quota.algorithm)) {
-    seconds = RefillSeconds(quota, quota.limit);
-  } else if (quota.algorithm == core::Algorithm::kConcurrency) {
-    return std::nullopt;
-  } else if (quota.calendar != nullptr) {
-    const core::Period period = quota.calendar->At(now);
-    seconds = CeilSeconds(period.end - period.begin);
-  } else {
-    seconds = CeilSeconds(quota.window);
+  switch (core::TraitsOf(quota.algorithm).refill) {
+    case core::Refill::kAtRate:
+      seconds = RefillSeconds(quota, quota.limit);
+      break;
+    case core::Refill::kAtWindowEnd:
+    case core::Refill::kSliding:
+      if (quota.calendar != nullptr) {
+        const core::Period period = quota.calendar->At(now);
+        seconds = CeilSeconds(period.end - period.begin);
+      } else {
+        seconds = CeilSeconds(quota.window);
+      }
+      break;
+    case core::Refill::kOnRelease:
+      break;
   }
   return seconds.value_or(0) > 0 ? seconds : std::nullopt;
 }
@@ -59,7 +65,7 @@ std::optional<std::int64_t> EffectiveSeconds(const core::Quota& quota, const Dec
   if (core::IsBucket(quota.algorithm)) {
     return BucketSeconds(quota, decision);
   }
-  if (quota.algorithm == core::Algorithm::kConcurrency || !IsKnown(decision.reset_after)) {
+  if (core::HasHolds(quota.algorithm) || !IsKnown(decision.reset_after)) {
     return std::nullopt;
   }
   const std::int64_t reset = CeilSeconds(decision.reset_after);

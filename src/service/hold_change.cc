@@ -28,7 +28,7 @@ void HoldChange::Change(const NamedHold& named, const OperationParts::Target& ta
     }
   };
   const rules::Rule* const rule = FindRule(*target.active, named.rule);
-  const bool known = rule != nullptr && rule->quota.algorithm == core::Algorithm::kConcurrency;
+  const bool known = rule != nullptr && core::HasHolds(rule->quota.algorithm);
   if (!known && kind == Kind::kRenew) {
     return;  // No rule in force could have granted it: as one that is gone.
   }

@@ -55,7 +55,7 @@ bool EnforcedAllow(std::span<const RuleDecision> decisions) {
 
 bool MayHold(const Verdict& verdict) {
   return std::ranges::any_of(verdict.decisions, [](const RuleDecision& d) {
-    return d.hold != 0 || d.quota.algorithm == core::Algorithm::kConcurrency;
+    return d.hold != 0 || core::HasHolds(d.quota.algorithm);
   });
 }
 

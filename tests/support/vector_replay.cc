@@ -54,7 +54,7 @@ class Player {
   }
 
   void Check(const VectorStep& step) {
-    const bool holds = step.quota.algorithm == core::Algorithm::kConcurrency;
+    const bool holds = core::HasHolds(step.quota.algorithm);
     OwnedCheckCall call;
     call.peek = step.verb == Verb::kPeek;
     call.Add({.key = key_.view(),
@@ -69,17 +69,15 @@ class Player {
                 .cost = {0},
                 .sync = to_.sync});
       // All or nothing, a denial is not counted, which of an attempt window it otherwise is.
-      call.atomicity = step.quota.algorithm == core::Algorithm::kAttemptWindow
-                           ? store::Atomicity::kEach
-                           : store::Atomicity::kAll;
+      call.atomicity = core::ChargesDenials(step.quota.algorithm) ? store::Atomicity::kEach
+                                                                  : store::Atomicity::kAll;
     }
     Send(to_.store, call);
     Finish(call);
     const store::CheckAnswer& answer = call.own_answers[0];
     ASSERT_EQ(answer.error, store::StoreError::kNone);
     ExpectDecision(answer.decision, step.decision);
-    const bool counted =
-        step.decision.allowed || step.quota.algorithm == core::Algorithm::kAttemptWindow;
+    const bool counted = step.decision.allowed || core::ChargesDenials(step.quota.algorithm);
     EXPECT_EQ(answer.charged, counted && !call.peek && step.units > 0 && !step.quota.unlimited);
     if (!call.peek) {
       checks_.push_back({.quota = step.quota, .units = step.units, .answer = answer});

@@ -34,7 +34,7 @@ struct Shown {
 void AddPolicy(TextAppender& out, const service::RuleDecision& item, const Decimal& limit,
                WallInstant now) {
   out.Add("\"").Add(item.rule->id).Add("\";q=").Add(limit);
-  if (item.quota.algorithm == core::Algorithm::kConcurrency) {
+  if (core::HasHolds(item.quota.algorithm)) {
     out.Add(";qu=\"concurrent-requests\"");
   }
   AddIfAny(out, ";w=", service::WindowSeconds(item.quota, now));

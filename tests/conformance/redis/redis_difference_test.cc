@@ -19,6 +19,7 @@ namespace {
 
 using core::Algorithm;
 using core::Quota;
+using core::QuotaField;
 using support::OwnedCheckCall;
 using support::OwnedKey;
 
@@ -87,6 +88,8 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
   }
 
   // A shape for a while; numbers are drawn for each check.
+  static bool Has(QuotaField field) { return core::TraitsOf(GetParam()).fields.Has(field); }
+
   void DrawShape() {
     static constexpr std::array kWindows{1, 7, 250, 1000, 60'000, 3'600'000};
     shape_ = {};
@@ -95,11 +98,11 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     if (Chance(5)) {
       shape_.window = std::chrono::hours(24 * 365 * 10);
     }
-    if (shape_.algorithm == Algorithm::kSlidingWindow) {
+    if (Has(QuotaField::kSegments)) {
       static constexpr std::array kSegments{1, 2, 3, 7, 8, 64};
       shape_.segments = static_cast<std::uint8_t>(OneOf(kSegments));
     }
-    if (shape_.algorithm == Algorithm::kFixedWindow && Chance(20)) {
+    if (Has(QuotaField::kCalendar) && Chance(20)) {
       shape_.calendar = calendar_.get();
     }
   }
@@ -108,9 +111,9 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     Quota quota = shape_;
     quota.unlimited = Chance(1);
     quota.limit = Chance(4) ? 0 : steady_ ? limit_ : DrawUnits();
-    quota.strict = quota.algorithm == Algorithm::kSlidingWindow && Chance(20);
-    quota.shape = quota.algorithm == Algorithm::kLeakyBucket && Chance(50);
-    if (quota.algorithm == Algorithm::kConcurrency) {
+    quota.strict = Has(QuotaField::kStrict) && Chance(20);
+    quota.shape = Has(QuotaField::kShape) && Chance(50);
+    if (Has(QuotaField::kReserves)) {
       quota.reserves = reserves_;
       quota.priority = reserves_ == nullptr ? core::PriorityTag{0} : reserves_->TagOf(priority_);
     }
@@ -349,7 +352,7 @@ TEST_P(DifferenceTest, TheTableAndRedisAnswerTheSame) {
     const std::uint64_t what = Draw(100);
     if (what < 88) {
       CheckBoth();
-    } else if (what < 94 && shape_.algorithm != Algorithm::kConcurrency) {
+    } else if (what < 94 && !core::HasHolds(shape_.algorithm)) {
       RefundBoth();
     } else if (what < 98) {
       ReleaseBoth();
@@ -366,12 +369,7 @@ TEST_P(DifferenceTest, TheTableAndRedisAnswerTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, DifferenceTest,
-                         ::testing::Values(Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,
-                                           Algorithm::kSlidingWindowCounter,
-                                           Algorithm::kSlidingWindow, Algorithm::kTokenBucket,
-                                           Algorithm::kGcra, Algorithm::kLeakyBucket,
-                                           Algorithm::kConcurrency),
+INSTANTIATE_TEST_SUITE_P(Algorithms, DifferenceTest, ::testing::ValuesIn(core::kRuleAlgorithms),
                          [](const auto& tested) {
                            return std::string(core::NameOf(tested.param));
                          });

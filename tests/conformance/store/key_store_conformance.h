@@ -46,17 +46,9 @@ class KeyStoreConformance : public ::testing::TestWithParam<NamedFixture> {
   std::unique_ptr<StoreFixture> fixture_;
 };
 
-inline constexpr std::array kAll{
-    core::Algorithm::kFixedWindow,          core::Algorithm::kSlidingWindowLog,
-    core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
-    core::Algorithm::kTokenBucket,          core::Algorithm::kGcra,
-    core::Algorithm::kLeakyBucket,          core::Algorithm::kConcurrency};
+inline constexpr auto kAll = core::kRuleAlgorithms;
 // Those whose use wears off or is refunded rather than released.
-inline constexpr std::array kMetered{
-    core::Algorithm::kFixedWindow,          core::Algorithm::kSlidingWindowLog,
-    core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
-    core::Algorithm::kTokenBucket,          core::Algorithm::kGcra,
-    core::Algorithm::kLeakyBucket};
+inline constexpr auto kMetered = core::AlgorithmsWith<&core::AlgorithmTraits::has_receipts>();
 
 [[nodiscard]] store::Check CheckOf(const support::OwnedKey& key, const core::Quota& quota,
                                    Units cost, bool shadow = false);

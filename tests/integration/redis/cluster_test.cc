@@ -170,10 +170,7 @@ TEST_F(ClusterTest, ARequestOverSeveralSlotsIsChargedWholeOrNotAtAll) {
   const auto one = KeyOn(0);
   const auto two = KeyOn(1);
   const auto three = KeyOn(2);
-  for (const core::Algorithm algorithm :
-       {core::Algorithm::kFixedWindow, core::Algorithm::kGcra, core::Algorithm::kSlidingWindow,
-        core::Algorithm::kSlidingWindowLog, core::Algorithm::kSlidingWindowCounter,
-        core::Algorithm::kConcurrency}) {
+  for (const core::Algorithm algorithm : core::kStepsInRules) {
     SCOPED_TRACE(core::NameOf(algorithm));
     for (int i = 0; i < 8; ++i) {
       OwnedCheckCall call;

@@ -83,9 +83,7 @@ TEST_F(RedisServerTest, KeysExpireWhenTheyAreFreshByTheServersClock) {
   const long ttl = std::stol(server_.Run({"PTTL", key}));
   EXPECT_GT(ttl, 50'000);
   EXPECT_LE(ttl, 60'000);
-  for (const Algorithm algorithm :
-       {Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
-        Algorithm::kSlidingWindow, Algorithm::kConcurrency}) {
+  for (const Algorithm algorithm : core::kStepsInRules) {
     server_.Run({"FLUSHALL"});
     (void)Ask(*redis_, OwnedKey("u"), QuotaOf(algorithm, 5));
     EXPECT_GT(std::stol(server_.Run({"PTTL", server_.Run({"KEYS", "*"})})), 0)
@@ -122,9 +120,7 @@ TEST_F(RedisServerTest, SeveralNodesAdmitExactlyOneLimit) {
     nodes.push_back(std::make_unique<LoopedRedisStore>(support::PatientSettings(server_), clock_));
     nodes.back()->RunUntilUp();
   }
-  for (const Algorithm algorithm :
-       {Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
-        Algorithm::kSlidingWindow, Algorithm::kConcurrency}) {
+  for (const Algorithm algorithm : core::kStepsInRules) {
     EXPECT_EQ(AskMany(nodes, OwnedKey("fleet"), QuotaOf(algorithm, 100), 50), 100)
         << core::NameOf(algorithm);
   }

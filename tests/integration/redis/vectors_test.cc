@@ -53,19 +53,14 @@ TEST_P(RedisVectorsTest, AnswersAsWritten) {
   EXPECT_GT(3 * played, static_cast<int>(all.size()));
 }
 
-// throttle and attempt window, which no rule may name, have no script.
-INSTANTIATE_TEST_SUITE_P(
-    Algorithms, RedisVectorsTest,
-    ::testing::Combine(::testing::Values(Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,
-                                         Algorithm::kSlidingWindowCounter,
-                                         Algorithm::kSlidingWindow, Algorithm::kTokenBucket,
-                                         Algorithm::kGcra, Algorithm::kLeakyBucket,
-                                         Algorithm::kConcurrency),
-                       ::testing::Bool()),
-    [](const auto& tested) {
-      return std::string(core::NameOf(std::get<0>(tested.param))) +
-             (std::get<1>(tested.param) ? "_of_two" : "_alone");
-    });
+// What no rule may name has no script.
+INSTANTIATE_TEST_SUITE_P(Algorithms, RedisVectorsTest,
+                         ::testing::Combine(::testing::ValuesIn(core::kRuleAlgorithms),
+                                            ::testing::Bool()),
+                         [](const auto& tested) {
+                           return std::string(core::NameOf(std::get<0>(tested.param))) +
+                                  (std::get<1>(tested.param) ? "_of_two" : "_alone");
+                         });
 
 }  // namespace
 }  // namespace sluice::redis

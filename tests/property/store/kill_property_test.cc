@@ -36,10 +36,7 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::QuotaOf;
 
-constexpr std::array kAlgorithms{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
-                                 Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
-                                 Algorithm::kTokenBucket,          Algorithm::kGcra,
-                                 Algorithm::kLeakyBucket};
+constexpr auto kAlgorithms = core::AlgorithmsWith<&core::AlgorithmTraits::has_receipts>();
 constexpr int kThreads = 3;
 constexpr int kGroups = 4;
 constexpr int kKillsAnEpoch = 50;

@@ -14,15 +14,7 @@ namespace {
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
 // A key whose denials are charged.
-class Driven : public Key<AttemptWindow<TableTimeline>> {
- public:
-  using Key::Key;
-  Decision Check(Duration t, Units units = 1) {
-    const auto outcome = AttemptWindow<TableTimeline>::Check(quota, state, At(t), Cost{units});
-    state = outcome.on_allow;
-    return outcome.decision;
-  }
-};
+using Driven = Key<AttemptWindow<TableTimeline>>;
 
 constexpr Duration kStart = 1'699'920'000s;  // A minute, an hour and a day begin.
 

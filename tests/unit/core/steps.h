@@ -31,7 +31,8 @@ class Key {
   Decision Check(Duration t, Units units = 1) { return Check(At(t), units); }
   Decision Check(const Now& now, Units units = 1) {
     const auto outcome = Algo::Check(quota, state, now, Cost{units});
-    state = outcome.decision.allowed ? outcome.on_allow : outcome.on_deny;
+    const bool charged = outcome.decision.allowed || Algo::kTraits.charges_denials;
+    state = charged ? outcome.on_allow : outcome.on_deny;
     return outcome.decision;
   }
 

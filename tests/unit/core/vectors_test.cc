@@ -14,14 +14,7 @@
 #include <boost/json/value.hpp>
 #include <gtest/gtest.h>
 
-#include "core/attempt_window.h"
-#include "core/bucket.h"
-#include "core/concurrency.h"
-#include "core/fixed_window.h"
-#include "core/sliding_window.h"
-#include "core/sliding_window_counter.h"
-#include "core/sliding_window_log.h"
-#include "core/throttle.h"
+#include "core/steps.h"
 #include "unit/core/steps.h"
 
 namespace sluice::core {
@@ -40,19 +33,8 @@ value StateOf(const Key<FixedWindow<Timeline>, Timeline>& key, std::int64_t star
   return {{"used", key.state.used}, {"ends", key.state.end_line_ns - start}};
 }
 
-// A attempt window counts denials, too.
-class TallyKey final : public Key<AttemptWindow<TableTimeline>> {
- public:
-  using Key::Key;
-
-  Decision Check(const Now& now, Units units) {
-    const auto outcome = AttemptWindow<TableTimeline>::Check(quota, state, now, Cost{units});
-    state = outcome.on_allow;
-    return outcome.decision;
-  }
-};
-
-value StateOf(const TallyKey& key, std::int64_t start) {
+template <class Timeline>
+value StateOf(const Key<AttemptWindow<Timeline>, Timeline>& key, std::int64_t start) {
   return {{"used", key.state.used}, {"ends", key.state.end_line_ns - start}};
 }
 
@@ -297,70 +279,47 @@ void PlayCase(const VectorCase& vectors) {
   }
 }
 
-// `Core` on the table's clocks and on a shared store's.
-template <template <class> class Core, template <class, class> class Driver>
-void Play(Algorithm algorithm) {
+// A key of the algorithm with these steps.
+template <class Steps, class Timeline>
+auto DriverOf() {
+  if constexpr (Steps::kTraits.has_entries()) {
+    return std::type_identity<ListKey<Steps, Timeline>>{};
+  } else if constexpr (Steps::kTraits.has_holds()) {
+    return std::type_identity<HeldKey>{};
+  } else {
+    return std::type_identity<Key<Steps, Timeline>>{};
+  }
+}
+
+template <class Timeline>
+void PlayOn(const VectorCase& vectors) {
+  VisitSteps<Timeline>(vectors.algorithm, [&]<class Steps>() {
+    PlayCase<typename decltype(DriverOf<Steps, Timeline>())::type>(vectors);
+  });
+}
+
+class VectorsTest : public ::testing::TestWithParam<Algorithm> {};
+
+// On the table's clocks and on a shared store's, which moves its holds itself.
+TEST_P(VectorsTest, AnswersAndKeepsAsWritten) {
   int played = 0;
-  for (const VectorCase& vectors : support::ReadVectors(algorithm)) {
+  for (const VectorCase& vectors : support::ReadVectors(GetParam())) {
     if (vectors.Has(Verb::kSettle)) {
       continue;  // Receipts are the stores' business.
     }
     ++played;
     if (vectors.clocks != 1) {
-      PlayCase<Driver<Core<TableTimeline>, TableTimeline>>(vectors);
+      PlayOn<TableTimeline>(vectors);
     }
-    if (vectors.clocks != 2) {
-      PlayCase<Driver<Core<StoreTimeline>, StoreTimeline>>(vectors);
+    if (vectors.clocks != 2 && !HasHolds(GetParam())) {
+      PlayOn<StoreTimeline>(vectors);
     }
   }
   EXPECT_GT(played, 10);
 }
 
-TEST(VectorsTest, FixedWindow) {
-  Play<FixedWindow, Key>(Algorithm::kFixedWindow);
-}
-
-TEST(VectorsTest, SlidingWindowLog) {
-  Play<SlidingWindowLog, ListKey>(Algorithm::kSlidingWindowLog);
-}
-
-TEST(VectorsTest, SlidingWindowCounter) {
-  Play<SlidingWindowCounter, Key>(Algorithm::kSlidingWindowCounter);
-}
-
-TEST(VectorsTest, SlidingWindow) {
-  Play<SlidingWindow, ListKey>(Algorithm::kSlidingWindow);
-}
-
-TEST(VectorsTest, TokenBucket) {
-  Play<Bucket, Key>(Algorithm::kTokenBucket);
-}
-
-TEST(VectorsTest, Gcra) {
-  Play<Bucket, Key>(Algorithm::kGcra);
-}
-
-TEST(VectorsTest, LeakyBucket) {
-  Play<Bucket, Key>(Algorithm::kLeakyBucket);
-}
-
-TEST(VectorsTest, Throttle) {
-  Play<Throttle, Key>(Algorithm::kThrottle);
-}
-
-TEST(VectorsTest, AttemptWindow) {
-  for (const VectorCase& vectors : support::ReadVectors(Algorithm::kAttemptWindow)) {
-    PlayCase<TallyKey>(vectors);
-  }
-}
-
-TEST(VectorsTest, Concurrency) {
-  for (const VectorCase& vectors : support::ReadVectors(Algorithm::kConcurrency)) {
-    if (vectors.clocks != 1) {  // A shared store moves its holds itself.
-      PlayCase<HeldKey>(vectors);
-    }
-  }
-}
+INSTANTIATE_TEST_SUITE_P(Algorithms, VectorsTest, ::testing::ValuesIn(kAllAlgorithms),
+                         [](const auto& tested) { return std::string(NameOf(tested.param)); });
 
 }  // namespace
 }  // namespace sluice::core

@@ -21,14 +21,14 @@ using support::VectorStep;
 // units of a window, or an eighth that is less than four.
 bool IsAskedForEachUnit(const VectorCase& vectors) {
   return std::ranges::all_of(vectors.steps, [](const VectorStep& step) {
-    const Units small = step.quota.algorithm == Algorithm::kFixedWindow ? 10 : 32;
+    const Units small = core::TraitsOf(step.quota.algorithm).is_aligned() ? 10 : 32;
     return step.quota.unlimited || !core::CanBeLent(step.quota) || step.quota.limit < small;
   });
 }
 
 // Units of a window go one by one, so that what is held is always enough or nothing.
 bool IsTakenOneByOne(const VectorCase& vectors) {
-  return vectors.algorithm == Algorithm::kFixedWindow &&
+  return core::TraitsOf(vectors.algorithm).is_aligned() &&
          std::ranges::all_of(vectors.steps, [](const VectorStep& step) {
            return step.verb == VectorStep::Verb::kCheck && step.units == 1;
          });
@@ -71,11 +71,11 @@ TEST_P(LeaseVectorsTest, AnswersAsWritten) {
     }
   }
   EXPECT_GT(asked_for_each, 5);
-  EXPECT_EQ(decided_by_held > 0, GetParam() == Algorithm::kFixedWindow);
+  EXPECT_EQ(decided_by_held > 0, core::TraitsOf(GetParam()).is_aligned());
 }
 
 TEST_P(LeaseVectorsTest, TheNodesOwnTableAnswersAsWritten) {
-  if (GetParam() == Algorithm::kConcurrency) {
+  if (core::HasHolds(GetParam())) {
     return;  // Its holds are given back to the shared store, whatever the rule says.
   }
   for (const VectorCase& vectors : support::ReadVectors(GetParam())) {
@@ -85,12 +85,7 @@ TEST_P(LeaseVectorsTest, TheNodesOwnTableAnswersAsWritten) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, LeaseVectorsTest,
-                         ::testing::Values(Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,
-                                           Algorithm::kSlidingWindowCounter,
-                                           Algorithm::kSlidingWindow, Algorithm::kTokenBucket,
-                                           Algorithm::kGcra, Algorithm::kLeakyBucket,
-                                           Algorithm::kConcurrency),
+INSTANTIATE_TEST_SUITE_P(Algorithms, LeaseVectorsTest, ::testing::ValuesIn(core::kRuleAlgorithms),
                          [](const auto& tested) {
                            return std::string(core::NameOf(tested.param));
                          });

@@ -46,14 +46,10 @@ TEST_P(AllocationTest, ADecisionAllocatesNothing) {
   EXPECT_EQ(support::AllocationsOfThisThread() - before, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Algorithms, AllocationTest,
-    ::testing::Values(core::Algorithm::kFixedWindow, core::Algorithm::kSlidingWindowLog,
-                      core::Algorithm::kSlidingWindowCounter, core::Algorithm::kSlidingWindow,
-                      core::Algorithm::kTokenBucket, core::Algorithm::kGcra,
-                      core::Algorithm::kLeakyBucket, core::Algorithm::kThrottle,
-                      core::Algorithm::kConcurrency),
-    [](const auto& tested) { return std::string(core::NameOf(tested.param)); });
+INSTANTIATE_TEST_SUITE_P(Algorithms, AllocationTest, ::testing::ValuesIn(core::kAllAlgorithms),
+                         [](const auto& tested) {
+                           return std::string(core::NameOf(tested.param));
+                         });
 
 }  // namespace
 }  // namespace sluice::store

@@ -56,20 +56,10 @@ class TableFileTest : public ::testing::Test {
 };
 
 TEST_F(TableFileTest, TheNextProcessFindsEveryKeyAsItWas) {
-  constexpr std::array kAlgorithms{Algorithm::kFixedWindow,
-                                   Algorithm::kSlidingWindowLog,
-                                   Algorithm::kSlidingWindowCounter,
-                                   Algorithm::kSlidingWindow,
-                                   Algorithm::kTokenBucket,
-                                   Algorithm::kGcra,
-                                   Algorithm::kLeakyBucket,
-                                   Algorithm::kConcurrency,
-                                   Algorithm::kThrottle,
-                                   core::Algorithm::kAttemptWindow};
   {
     const auto table = Open();
     EXPECT_FALSE(table->resumed());
-    for (const Algorithm algorithm : kAlgorithms) {
+    for (const Algorithm algorithm : core::kAllAlgorithms) {
       for (int i = 0; i < 20; ++i) {
         clock_.Advance(Duration(1));
         EXPECT_TRUE(Ask(*table, algorithm, 1000, 1).charged);
@@ -79,7 +69,7 @@ TEST_F(TableFileTest, TheNextProcessFindsEveryKeyAsItWas) {
   const auto table = Open();
   EXPECT_TRUE(table->resumed());
   EXPECT_EQ(table->Stats().blocks_in_use, 3U + 1U + 5U);
-  for (const Algorithm algorithm : kAlgorithms) {
+  for (const Algorithm algorithm : core::kAllAlgorithms) {
     EXPECT_EQ(Ask(*table, algorithm, 1000, 0, true).decision.remaining, 980)
         << core::NameOf(algorithm);
     EXPECT_EQ(Ask(*table, algorithm, 1000, 1).decision.remaining, 979);

@@ -35,11 +35,7 @@ using support::OwnedCheckCall;
 using support::OwnedKey;
 using support::QuotaOf;
 
-constexpr std::array kSnapshotted{
-    Algorithm::kFixedWindow,        Algorithm::kSlidingWindowLog, Algorithm::kSlidingWindowCounter,
-    Algorithm::kSlidingWindow,      Algorithm::kTokenBucket,      Algorithm::kGcra,
-    Algorithm::kLeakyBucket,        Algorithm::kConcurrency,      Algorithm::kThrottle,
-    core::Algorithm::kAttemptWindow};
+constexpr auto kSnapshotted = core::kAllAlgorithms;
 
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -150,11 +150,7 @@ TEST_P(TableStressTest, DisjointKeysDoNotTouchEachOther) {
   EXPECT_EQ(wrong, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, TableStressTest,
-                         ::testing::Values(Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,
-                                           Algorithm::kSlidingWindowCounter,
-                                           Algorithm::kSlidingWindow, Algorithm::kGcra,
-                                           Algorithm::kConcurrency),
+INSTANTIATE_TEST_SUITE_P(Algorithms, TableStressTest, ::testing::ValuesIn(core::kStepsInRules),
                          [](const auto& tested) {
                            return std::string(core::NameOf(tested.param));
                          });

@@ -114,9 +114,7 @@ class UndoTest : public ::testing::Test {
 };
 
 TEST_F(UndoTest, ARequestUnderEveryAlgorithm) {
-  constexpr std::array kUndone{Algorithm::kFixedWindow,          Algorithm::kSlidingWindowLog,
-                               Algorithm::kSlidingWindowCounter, Algorithm::kSlidingWindow,
-                               Algorithm::kTokenBucket,          Algorithm::kConcurrency};
+  constexpr auto kUndone = core::kStepsInRules;
   const OwnedKey key("k");
   const auto charge = [&](Table& table) {
     OwnedCheckCall call;

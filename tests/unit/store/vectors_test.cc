@@ -34,29 +34,21 @@ TEST_P(TableVectorsTest, AnswersAsWritten) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Algorithms, TableVectorsTest,
-    ::testing::Combine(::testing::Values(Algorithm::kFixedWindow, Algorithm::kSlidingWindowLog,
-                                         Algorithm::kSlidingWindowCounter,
-                                         Algorithm::kSlidingWindow, Algorithm::kTokenBucket,
-                                         Algorithm::kGcra, Algorithm::kLeakyBucket,
-                                         Algorithm::kConcurrency, Algorithm::kThrottle,
-                                         Algorithm::kAttemptWindow),
-                       ::testing::Bool()),
-    [](const auto& tested) {
-      return std::string(core::NameOf(std::get<0>(tested.param))) +
-             (std::get<1>(tested.param) ? "_of_two" : "_alone");
-    });
+INSTANTIATE_TEST_SUITE_P(Algorithms, TableVectorsTest,
+                         ::testing::Combine(::testing::ValuesIn(core::kAllAlgorithms),
+                                            ::testing::Bool()),
+                         [](const auto& tested) {
+                           return std::string(core::NameOf(std::get<0>(tested.param))) +
+                                  (std::get<1>(tested.param) ? "_of_two" : "_alone");
+                         });
 
 // Which of the two ways a check of the vectors takes.
 TEST(TableVectorsWayTest, OneCheckAloneIsPlainUnlessItHasEntries) {
   const support::OwnedKey key("u");
-  for (const Algorithm algorithm :
-       {Algorithm::kFixedWindow, Algorithm::kSlidingWindowCounter, Algorithm::kTokenBucket,
-        Algorithm::kThrottle, Algorithm::kAttemptWindow}) {
+  for (const Algorithm algorithm : core::kAllAlgorithms) {
     support::OwnedCheckCall call;
     call.Add({.key = key.view(), .quota = support::QuotaOf(algorithm, 1), .cost = {}});
-    EXPECT_TRUE(IsPlain(call));
+    EXPECT_EQ(IsPlain(call), !core::TraitsOf(algorithm).has_items());
     call.Add({.key = key.view(), .quota = support::QuotaOf(algorithm, 1), .cost = {}});
     EXPECT_FALSE(IsPlain(call));
   }
