@@ -405,7 +405,7 @@ EDGES = {
     "sliding_window": (common_edges, sliding_window, unlimited, settlements, clock_steps_back),
     "token_bucket": (common_edges, buckets, changing_rates, unlimited, settlements, clock_steps_back),
     "gcra": (buckets, unlimited),
-    "leaky_bucket": (leaky_bucket, unlimited),
+    "leaky_bucket": (common_edges, buckets, leaky_bucket, changing_rates, unlimited, settlements, clock_steps_back),
     "throttle": (throttle, changing_rates, unlimited),
     "tally": (tally,),
     "concurrency": (concurrency, unlimited, clock_steps_back_with_holds),
