@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <optional>
 #include <string_view>
 
 #include "sluice/time.h"
@@ -99,9 +98,6 @@ struct AlgorithmTraits {
   [[nodiscard]] constexpr bool has_window_in_shape() const {
     return shape.Has(QuotaField::kWindow);
   }
-  [[nodiscard]] constexpr bool has_calendar_in_shape() const {
-    return shape.Has(QuotaField::kCalendar);
-  }
   [[nodiscard]] constexpr bool has_segments() const { return fields.Has(QuotaField::kSegments); }
   // Of those that rules name, what a check was charged can be given back by its receipt.
   [[nodiscard]] constexpr bool has_receipts() const { return in_rules && !has_holds(); }
@@ -177,8 +173,7 @@ inline constexpr auto kAlgorithms = [] {
         .shape = {},
         .in_rules = false,
         .window_unit = std::chrono::seconds(1),
-        .why_not_lent = "cannot be combined with CL.THROTTLE, whose callers state the quota: write "
-                        "a rule"},
+        .why_not_lent = "needs a rule: callers of CL.THROTTLE state the quota"},
        {.algorithm = Algorithm::kAttemptWindow,
         .name = "tally",
         .steps = "attempt_window",
@@ -244,16 +239,9 @@ inline constexpr auto kAllAlgorithms = [] {
   std::ranges::transform(kAlgorithms, all.begin(), &AlgorithmTraits::algorithm);
   return all;
 }();
-static_assert(
-    [] {
-      for (const Algorithm algorithm : kAllAlgorithms) {
-        if (TraitsOf(algorithm).algorithm != algorithm) {
-          return false;
-        }
-      }
-      return true;
-    }(),
-    "the table is not in the order of the enum");
+static_assert(std::ranges::all_of(kAllAlgorithms, [](Algorithm algorithm) {
+  return TraitsOf(algorithm).algorithm == algorithm;
+}));
 inline constexpr auto kRuleAlgorithms = AlgorithmsWith<&AlgorithmTraits::in_rules>();
 
 // One of them for each steps: the first that has these.
@@ -270,13 +258,6 @@ template <std::size_t kCount>
   std::ranges::transform(algorithms, names.begin(),
                          [](Algorithm algorithm) { return NameOf(algorithm); });
   return names;
-}
-
-// nullopt also for those that no rule may name.
-[[nodiscard]] constexpr std::optional<Algorithm> AlgorithmNamed(std::string_view name) {
-  const auto* const found = std::ranges::find(kAlgorithms, name, &AlgorithmTraits::name);
-  return found != kAlgorithms.end() && found->in_rules ? std::optional(found->algorithm)
-                                                       : std::nullopt;
 }
 
 }  // namespace sluice::core

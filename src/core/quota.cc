@@ -1,5 +1,6 @@
 #include "core/quota.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -66,6 +67,12 @@ Fault Foreign(std::string_view word, QuotaField field, std::string_view remedy) 
 
 std::string_view NameOf(Sync sync) {
   return kSyncNames[static_cast<std::size_t>(sync)];
+}
+
+std::optional<Algorithm> AlgorithmNamed(std::string_view name) {
+  const auto* const found = std::ranges::find(
+      kRuleAlgorithms, name, [](Algorithm algorithm) { return NameOf(algorithm); });
+  return found == kRuleAlgorithms.end() ? std::nullopt : std::optional(*found);
 }
 
 std::string OwnersOf(QuotaField field) {

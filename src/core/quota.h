@@ -72,6 +72,8 @@ struct Quota {
   return IsBucket(quota.algorithm) && quota.rate == 0 ? 0 : CeilingOf(quota);
 }
 
+// The algorithm that a rule names so.
+[[nodiscard]] std::optional<Algorithm> AlgorithmNamed(std::string_view name);
 // The rules' algorithms that have such a number: "token_bucket, gcra and leaky_bucket".
 [[nodiscard]] std::string OwnersOf(QuotaField field);
 

@@ -28,7 +28,7 @@ struct Shape {
 // Allocates nothing.
 [[nodiscard]] inline Shape ShapeOf(const Quota& quota) {
   Shape shape{.algorithm = quota.algorithm};
-  if (quota.calendar != nullptr && Is<&AlgorithmTraits::has_calendar_in_shape>(quota.algorithm)) {
+  if (quota.calendar != nullptr && TraitsOf(quota.algorithm).shape.Has(QuotaField::kCalendar)) {
     shape.calendar = quota.calendar->shape();
   } else if (Is<&AlgorithmTraits::has_window_in_shape>(quota.algorithm)) {
     shape.window = quota.window;

@@ -69,7 +69,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint8_t> heat{0};         // Uses, saturating; halved by evictors passing by.
   // From here on: what the journal saves.
   std::uint16_t rule = 0;  // Number in the rule directory; 0 is unknown.
-  std::uint8_t kind = 0;   // Algorithm + 1; 0 in a slot never used.
+  std::uint8_t kind = 0;   // KindOf() its algorithm, a mark or a ban; 0 in a slot never used.
   std::uint8_t spare = 0;
   // Seconds on the table's line, rounded up, from which on the key is fresh and the slot may
   // be given away. 0: it is fresh, whatever the state's bytes say.

@@ -10,6 +10,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/quota.h"
+
 namespace sluice::core {
 namespace {
 
