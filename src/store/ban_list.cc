@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "store/block.h"
-#include "store/check_steps.h"
+#include "store/draft.h"
 #include "store/former_keys.h"
 #include "store/packed_key.h"
 #include "store/request.h"
-#include "store/use_slot.h"
+#include "store/table_core.h"
 
 namespace sluice::store {
 

@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "core/steps.h"
-#include "store/check_steps.h"
 #include "store/draft.h"
 #include "store/judge.h"
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/random.h"
 #include "store/journal.h"
 #include "store/judge.h"
 #include "store/key_store.h"
@@ -65,6 +66,23 @@ struct Draft {
 // What can never be charged needs no slot: a key that is absent is judged as fresh. So a flood of
 // keys under a rule that denies everything takes nobody's place.
 [[nodiscard]] bool WantsSlot(const Check& check);
+
+// A key that `check` asks for and that has no slot yet.
+[[nodiscard]] SlotArray::Newcomer NewcomerOf(TableCore& core, const Turn& turn, const Check& check,
+                                             const Fingerprint& key);
+
+// What a check gets for which there is no room, judged as on a fresh key.
+[[nodiscard]] Decision DecideFull(TableCore& core, const Turn& turn, const Check& check);
+
+inline void Charged(const TableCore& core, const Turn& turn, const Check& check,
+                    CheckAnswer& answer) {
+  answer.charged = true;
+  if (check.want_receipt) {
+    answer.receipt = {.charged_at_ns = turn.now.line.time_since_epoch().count(),
+                      .nonce = base::UniqueNumber(),
+                      .store_id = core.id};
+  }
+}
 
 // A slot put in for a request that must first find its others is kept from being given away
 // for this long, and by this much heat.

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "store/block.h"
-#include "store/check_steps.h"
 #include "store/journal.h"
-#include "store/use_slot.h"
+#include "store/table_core.h"
 
 namespace sluice::store {
 

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "core/attempt_window.h"
 #include "store/ban_list.h"
-#include "store/check_steps.h"
+#include "store/draft.h"
 #include "store/judge.h"
 
 namespace sluice::store {

@@ -7,7 +7,7 @@
 
 #include "store/key_guard.h"
 #include "store/mark.h"
-#include "store/use_slot.h"
+#include "store/table_core.h"
 
 namespace sluice::store {
 

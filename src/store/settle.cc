@@ -2,8 +2,8 @@
 #include <array>
 #include <cstring>
 
-#include "store/check_steps.h"
 #include "store/decide_one.h"
+#include "store/draft.h"
 #include "store/former_keys.h"
 #include "store/mark.h"
 #include "store/refund.h"

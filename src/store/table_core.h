@@ -42,4 +42,27 @@ struct Turn {
   [[nodiscard]] std::uint32_t owner() const { return thread + 1; }
 };
 
+// How often a request starts again because others took its slots before it had locked them.
+inline constexpr int kTries = 64;
+
+// Runs `use` on the key's slot under its lock, if it has one.
+template <class Use>
+void UseSlot(const TableCore& core, const Turn& turn, const Fingerprint& key, Use use) {
+  for (int i = 0; i < kTries; ++i) {
+    Slot* slot = core.slots.Find(key);
+    if (slot == nullptr) {
+      return;
+    }
+    Lock(*slot, turn.owner());
+    const bool ours = FingerprintOf(*slot) == key;
+    if (ours) {
+      use(*slot);
+    }
+    Unlock(*slot);
+    if (ours) {
+      return;
+    }
+  }
+}
+
 }  // namespace sluice::store

@@ -1,8 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <type_traits>
+
+#include <xxhash.h>
 
 #include "core/judging.h"
 #include "store/key_hash.h"
@@ -15,6 +20,26 @@
 // holds; then the rule directory's names, a SnapshotRule each; then a SnapshotTail, whose
 // checksum is XXH3-128 of all that stands before the checksum. docs/table-format.md in code.
 namespace sluice::store {
+
+// XXH3-128 over bytes that come piece by piece.
+class SnapshotSum {
+ public:
+  SnapshotSum() : state_(XXH3_createState()) { XXH3_128bits_reset(state_.get()); }
+
+  void Add(std::span<const std::byte> bytes) {
+    XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
+  }
+  [[nodiscard]] std::array<std::uint64_t, 2> Value() const {
+    const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
+    return {hash.low64, hash.high64};
+  }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_;
+};
 
 inline constexpr std::array<char, 8> kSnapshotMagic{'S', 'L', 'U', 'I', 'C', 'E', 'S', 'N'};
 inline constexpr std::array<char, 8> kSnapshotEnd{'S', 'L', 'U', 'I', 'C', 'E', 'N', 'D'};

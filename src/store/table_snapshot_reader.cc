@@ -13,7 +13,7 @@
 #include "store/block.h"
 #include "store/key_loader.h"
 #include "store/locked_file.h"
-#include "store/snapshot_sum.h"
+#include "store/table_snapshot_format.h"
 
 namespace sluice::store {
 

@@ -10,7 +10,6 @@
 #include "sluice/result.h"
 
 #include "store/key_image.h"
-#include "store/snapshot_sum.h"
 #include "store/table_snapshot_format.h"
 
 namespace sluice::store {

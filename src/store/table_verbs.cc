@@ -7,7 +7,7 @@
 #include "store/refund.h"
 #include "store/reset.h"
 #include "store/table.h"
-#include "store/use_slot.h"
+#include "store/table_core.h"
 
 // The verbs on one key: refund, settle, reset, release, renew, ban. And the list of bans.
 namespace sluice::store {

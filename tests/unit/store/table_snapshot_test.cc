@@ -19,7 +19,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "store/snapshot_sum.h"
 #include "store/table.h"
 #include "store/table_snapshot_format.h"
 #include "store/table_snapshot_reader.h"
