@@ -26,7 +26,7 @@ namespace sluice::core {
 // Calls f.template operator()<Steps>() with the steps of `algorithm` on that timeline; those of
 // concurrency are on the table's alone.
 template <class Timeline = TableTimeline, class F>
-constexpr decltype(auto) VisitSteps(Algorithm algorithm, F&& f) {
+[[gnu::always_inline]] constexpr decltype(auto) VisitSteps(Algorithm algorithm, F&& f) {
   switch (algorithm) {
     case Algorithm::kFixedWindow:
       return f.template operator()<FixedWindow<Timeline>>();
