@@ -22,6 +22,7 @@ struct DialTarget {
 
   // "redis.example:6379", "[::1]:6379", "unix:/run/redis.sock"
   [[nodiscard]] std::string Text() const;
+  [[nodiscard]] bool operator==(const DialTarget&) const = default;
 };
 
 // Reads what Text() writes; without a port it is `default_port`. Errors say how to write it.

@@ -4,7 +4,41 @@
 #include <memory>
 #include <utility>
 
+#include "redis/key_text.h"
+
 namespace sluice::redis {
+
+std::optional<ScriptId> BanPageVerb::Append(Call& page, const Judged& judged, std::string& out) {
+  CommandArgs args(out, 3 + 2);
+  args.BeginScript(ScriptId::kBanList, 0);
+  args.PutTime(judged);
+  args.Put(page.begin);
+  return ScriptId::kBanList;
+}
+
+Outcome BanPageVerb::Read(Reply reply, Call& page) {
+  using wire::RespType;
+  constexpr std::size_t kNodesPerBan = 4;
+  if (reply.size() < 3 || reply[0].type != RespType::kArray || reply.size() != reply[0].size + 1 ||
+      (reply.size() - 3) % kNodesPerBan != 0 || !IsTime(reply[1]) ||
+      reply[2].type != RespType::kBulk || reply[2].text.empty()) {
+    return Outcome::Malformed();
+  }
+  page.now = InstantOf(reply[1]);
+  for (Reply rest = reply.subspan(3); !rest.empty(); rest = rest.subspan(kNodesPerBan)) {
+    if (rest[0].type != RespType::kBulk || !IsTime(rest[1]) || !IsTime(rest[2]) ||
+        rest[3].type != RespType::kBulk) {
+      return Outcome::Malformed();
+    }
+    if (auto key = ReadBanKeyText(rest[0].text, rest[3].text)) {
+      page.bans.emplace_back(rest[0].text, store::BannedKey{.key = *std::move(key),
+                                                            .since = InstantOf(rest[2]),
+                                                            .until = InstantOf(rest[1])});
+    }
+  }
+  page.begin = reply[2].text;
+  return Outcome::Answered();
+}
 
 void BanListing::Begin(store::BansCall& call, Sender& sender,
                        const std::vector<net::DialTarget>& servers) {

@@ -2,15 +2,36 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "net/dial.h"
-#include "redis/ban_page.h"
+#include "redis/request.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
+
+// One question of many, all of which together list the bans that a server has.
+struct BanPage : store::StoreCall {
+  // It looks through many keys, for somebody who can wait.
+  static constexpr Duration kWithin = std::chrono::seconds(1);
+
+  // In.
+  net::DialTarget server;   // Of a cluster: whom to ask.
+  std::string begin = "0";  // Where the page begins; out: where the next one does, or "0".
+  // Out. With the names of their keys, as one may come twice.
+  std::vector<std::pair<std::string, store::BannedKey>> bans;
+};
+
+struct BanPageVerb {
+  using Call = BanPage;
+  static std::optional<ScriptId> Append(Call& page, const Judged& judged, std::string& out);
+  // Appends to the page's bans and moves it on to the next.
+  static Outcome Read(Reply reply, Call& page);
+};
 
 // Lists all bans of one server or of a cluster's: page by page, each server for itself and all at
 // once. It belongs to nobody and ends itself when the call is answered: with all bans, or with the

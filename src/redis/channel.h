@@ -5,26 +5,22 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <memory>
-#include <span>
+#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "sluice/time.h"
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "redis/ban_page.h"
-#include "redis/command_args.h"
-#include "redis/counter_call.h"
 #include "redis/opening.h"
+#include "redis/pipeline.h"
 #include "redis/redis_metrics.h"
+#include "redis/request.h"
 #include "redis/scripts.h"
 #include "store/key_store.h"
-#include "wire/resp_reply_parser.h"
 
 namespace sluice::redis {
 
@@ -51,68 +47,18 @@ struct ChannelSettings {
 
 class Redirector;
 
-// All that is between one loop and one Redis server, but the bytes' way there: which calls are
-// sent, in what order replies belong to them, when a call has waited long enough, when to connect
-// again, when to leave Redis alone. Without I/O and told the time, so that tests and simulations
-// run it as it is.
+// All that is between one loop and one Redis server, but the bytes' way there: the connection's
+// greeting, which scripts it has, what errors mean, when to connect again, when to leave Redis
+// alone. The order of commands is the Pipeline's, what a command and its reply say its Request's.
+// Without I/O and told the time, so that tests and simulations run it as it is.
 //
-// Replies come in the order of commands. A call that is out of time is answered kUnavailable; its
-// reply still comes, and what it says was charged is sent back. Only what provably did not run is
-// sent again: what was not handed out yet, and what Redis refused with NOSCRIPT, READONLY, LOADING
-// or MASTERDOWN. One thread. Verbs may be called while an answer is being given.
+// A call that is out of time is answered kUnavailable; its reply still comes, and what it says was
+// charged is sent back. Only what provably did not run is sent again: what was not handed out yet,
+// and what Redis refused with NOSCRIPT, READONLY, LOADING or MASTERDOWN. One thread. Verbs may be
+// called while an answer is being given.
 class Channel {
  public:
-  using Time = store::StoreCall::Deadline;
-  enum class Kind : std::uint8_t {
-    kCheck,
-    kRefund,
-    kReset,
-    kRelease,
-    kRenew,
-    kSettle,
-    kBan,
-    kUnban,
-    kBanPage,
-    kCounter,
-    kRecord,
-    kSecret,
-    kUndo,  // Takes back a charge; nobody waits for it.
-    // Of its own.
-    kAuth,
-    kSelect,
-    kName,
-    kHello,  // The PING that ends the greeting.
-    kProbe,
-    kLoad,
-    kAsking,
-    kMember,
-    kTopology,
-    kExpiry,  // Of a counter.
-  };
-  // What takes back a check that nobody waits for.
-  struct Undo {
-    std::string bytes;           // As it goes over the wire,
-    bool wants_receipt = false;  // but for when it was charged and when that stops counting.
-  };
-  // A call on its way, or a command of the channel's own.
-  struct Command {
-    Kind kind = Kind::kCheck;
-    ScriptId script = ScriptId::kRequest;
-    std::uint8_t attempts = 0;
-    bool by_reply = false;             // Judge calendars by the time in call->now.
-    bool asking = false;               // Of a slot that is moving there (Redis Cluster).
-    std::uint16_t slot = 0;            // Redis Cluster only.
-    store::StoreCall* call = nullptr;  // nullptr once nobody waits for it.
-    Time deadline = Time::max();
-    // Of a check that nobody waits for: by the number of its check among those that were asked, or
-    // one for all where the request has an id.
-    std::vector<Undo> undo{};
-    // Of a kUndo: what is sent.
-    std::string bytes{};
-    bool may_repeat = false;  // It does no harm if it runs twice.
-
-    [[nodiscard]] bool wanted() const { return call != nullptr || !bytes.empty(); }
-  };
+  using Time = Command::Time;
 
   // What an operator should know; `good`: that it is over.
   using OnEvent = std::function<void(bool good, const std::string& text)>;
@@ -124,19 +70,19 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // A verb of a store, by a call of its kind; of a check's checks at least one IsAsked().
-  void Send(Kind kind, store::StoreCall& call, Time now);
-  void AskBanPage(BanPage& page, Time now);
-  // Any call or kUndo, with its deadline set.
+  // Its deadline is the call's own or the settings', whichever is first. `within`: who asks can
+  // wait so long, if that is longer than by the settings.
+  void Send(const Request& request, Time now, Duration within = {});
+  // Any request or undo, with its deadline set.
   void Send(Command command, Time now);
   // Answers a command that was not sent.
   void Refuse(const Command& command) {
-    Answer(command, store::StoreError::kDidNotRun, RedisCount::kRefused);
+    Answer(command.request, store::StoreError::kDidNotRun, RedisCount::kRefused);
   }
   // Answers all that is under way; nothing is sent from here on but to go.
   void AnswerEverything();
   // The command that takes back what `part`, a call with a request id, charged or may have.
-  void AppendUndoOf(const store::CheckCall& part, std::string& out) const;
+  [[nodiscard]] Command CommandToUndo(const store::CheckCall& part) const;
 
   // Of a cluster: who knows where calls go that this server sends away. It outlives the channel.
   void SetRedirector(Redirector& redirector) { redirector_ = &redirector; }
@@ -174,9 +120,9 @@ class Channel {
   [[nodiscard]] const std::string& close_why() const { return close_why_; }
 
   void OnInput(std::string_view bytes, Time now);
-  [[nodiscard]] bool HasOutput() const { return !output_.empty(); }
+  [[nodiscard]] bool HasOutput() { return !pipeline_.output().empty(); }
   // Swaps what is to be sent into `out`, which is emptied first. It counts as sent.
-  void TakeOutput(std::string& out);
+  void TakeOutput(std::string& out) { pipeline_.TakeOutput(out); }
 
   // When OnWake() is due; max() where nothing is.
   [[nodiscard]] Time NextWake() const;
@@ -187,7 +133,7 @@ class Channel {
   // The last call had no answer in time.
   [[nodiscard]] bool silent() const { return failures_ > 0; }
   // Nothing is under way.
-  [[nodiscard]] bool idle() const { return in_flight_.empty() && waiting_.empty(); }
+  [[nodiscard]] bool idle() const { return pipeline_.in_flight() == 0 && pipeline_.waiting() == 0; }
 
  private:
   enum class State : std::uint8_t {
@@ -205,28 +151,34 @@ class Channel {
   static constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
 
   void Write(Command command);
-  void WriteOwn(Kind kind, std::initializer_list<std::string_view> args);
-  void WriteExpiry(const Command& counter);
+  void WriteOwn(Command::OnReply on_reply, std::initializer_list<std::string_view> args);
+  void WriteFollower(const Request& request, bool asking);
   void EnsureLoaded(ScriptId script);
   void WriteMember(Time now);
   [[nodiscard]] Judged JudgedNow(const Command& command) const;
-  void Watch(Time deadline);
 
-  // channel_replies.cc: what replies mean.
-  void OnReply(Command command, std::span<const wire::RespNode> reply, Time now);
-  void OnCounted(int nodes);
-  void OnGreeted(const Command& command, const wire::RespNode& reply, Time now);
-  void OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now);
-  void OnError(Command command, std::string_view text, Time now);
-  void SendBack(Command& command, std::span<const wire::RespNode> reply, Time now);
+  // channel_replies.cc: what replies mean. One of these for each command.
+  void OnAuthenticated(Command& command, Reply reply, Time now);
+  void OnSelected(Command& command, Reply reply, Time now);
+  void OnGreeted(Command& command, Reply reply, Time now);
+  void OnProbed(Command& command, Reply reply, Time now);
+  void OnLoaded(Command& command, Reply reply, Time now);
+  void OnNodesCounted(Command& command, Reply reply, Time now);
+  void OnSlotsTold(Command& command, Reply reply, Time now);
+  void OnFollowed(Command& command, Reply reply, Time now);
+  void OnUndone(Command& command, Reply reply, Time now);
+  void OnRequestReply(Command& command, Reply reply, Time now);
+  void OnIgnored(Command& /*command*/, Reply /*reply*/, Time /*now*/) {}
+
+  void OnError(Command& command, std::string_view text, Time now);
+  [[nodiscard]] bool SendElsewhere(Command& command, std::string_view text, Time now);
+  void SendBack(Command& command, Reply reply, Time now);
   void BecomeUp(Time now);
 
   void ExpireCalls(Time now);
-  void Abandon(Command& command);
   void CountFailure(Time now);
   void CloseBreaker();
-  void Answer(const Command& command, store::StoreError error, RedisCount count);
-  void AnswerAll(std::vector<Command>& commands, store::StoreError error, RedisCount count);
+  void Answer(const Request& request, store::StoreError error, RedisCount count);
   [[nodiscard]] Duration Jittered(Duration pause);
   void ReportError(std::string_view text, Time now);
 
@@ -237,12 +189,8 @@ class Channel {
   base::Random random_;
 
   State state_ = State::kDown;
-  wire::RespReplyParser parser_;
-  std::string output_;
-  std::string written_;            // Room for one command: its script may have to go before it.
-  std::deque<Command> in_flight_;  // In the order of their replies.
-  std::size_t unsent_ = 0;         // Of in_flight_, the last: still in output_.
-  std::deque<Command> waiting_;    // Not written yet.
+  Pipeline pipeline_;
+  std::string written_;                      // Room for one command: its script goes before it.
   std::array<bool, kScriptCount> loaded_{};  // On this connection, as far as is known.
   std::array<int, kScriptCount> loads_in_flight_{};
   std::string close_why_;
@@ -254,8 +202,7 @@ class Channel {
   std::string reported_why_;  // What was said last.
   int failed_dials_ = 0;      // Connections in a row that answered no call.
   Time redial_at_ = Time::min();
-  Time deadline_at_ = Time::max();  // No call's is earlier.
-  Time probe_at_ = Time::max();     // When to send one, or to give up waiting for it.
+  Time probe_at_ = Time::max();  // When to send one, or to give up waiting for it.
   Time greeted_by_ = Time::max();
   Time report_errors_at_ = Time::min();
   std::string member_;  // "": joins nobody.
@@ -273,11 +220,10 @@ class Redirector {
   virtual ~Redirector() = default;
   // The server sent the command away without running it, with this error: MOVED, ASK, TRYAGAIN or
   // CLUSTERDOWN. True: it has been taken over.
-  virtual bool OnSentAway(Channel& from, Channel::Command& command, std::string_view error,
+  virtual bool OnSentAway(Channel& from, Command& command, std::string_view error,
                           Channel::Time now) = 0;
   // The reply to CLUSTER SLOTS.
-  virtual void OnTopology(Channel& from, std::span<const wire::RespNode> reply,
-                          Channel::Time now) = 0;
+  virtual void OnTopology(Channel& from, Reply reply, Channel::Time now) = 0;
   // The channel came up or went down, or left calls without an answer.
   virtual void OnState(Channel& from, Channel::Time now) = 0;
 };

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "redis/channel.h"
-#include "redis/command_writer.h"
-#include "redis/reply_reader.h"
+#include "redis/check_request.h"
+#include "redis/key_requests.h"
 
 // What a channel makes of the replies that come in: whose they are, and what they say.
 namespace sluice::redis {
@@ -28,116 +28,77 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> word
   return std::ranges::find(words, word) != words.end();
 }
 
+bool IsError(Reply reply) {
+  return reply[0].type == RespType::kError || reply[0].type == RespType::kBulkError;
+}
+
 }  // namespace
 
 void Channel::OnInput(std::string_view bytes, Time now) {
-  parser_.Append(bytes);
-  while (close_why_.empty()) {
-    switch (parser_.Next()) {
-      case wire::RespReplyParser::Event::kNeedMore:
-        if (state_ == State::kLeaving && in_flight_.empty()) {
-          close_why_ = "another server has its keys";
-        }
-        return;
-      case wire::RespReplyParser::Event::kError:
-        close_why_ = fmt::format("invalid reply: {}", parser_.error());
-        return;
-      case wire::RespReplyParser::Event::kReply:
-        break;
-    }
-    if (parser_.reply()[0].type == RespType::kPush) {
-      continue;
-    }
-    if (in_flight_.size() <= unsent_) {
-      close_why_ = "unexpected reply";
-      return;
-    }
-    Command command = std::move(in_flight_.front());
-    in_flight_.pop_front();
-    OnReply(std::move(command), parser_.reply(), now);
+  pipeline_.Append(bytes);
+  Command command;
+  while (close_why_.empty() && pipeline_.Next(command)) {
+    (this->*command.on_reply)(command, pipeline_.reply(), now);
+  }
+  if (!close_why_.empty()) {
+    return;
+  }
+  if (!pipeline_.fault().empty()) {
+    close_why_ = pipeline_.fault();
+  } else if (state_ == State::kLeaving && pipeline_.in_flight() == 0) {
+    close_why_ = "another server has its keys";
   }
 }
 
-void Channel::OnReply(Command command, std::span<const wire::RespNode> reply, Time now) {
-  const wire::RespNode& head = reply[0];
-  const bool failed = head.type == RespType::kError || head.type == RespType::kBulkError;
-  switch (command.kind) {
-    case Kind::kAuth:
-    case Kind::kSelect:
-    case Kind::kName:
-    case Kind::kHello:
-      OnGreeted(command, head, now);
-      return;
-    case Kind::kProbe:
-      probing_ = false;
-      if (failed) {
-        probe_at_ = now + Jittered(settings_.cool_down);
-      } else {
-        CloseBreaker();
-        on_event_(true, "Redis answers again: it decides from now on");
-      }
-      return;
-    case Kind::kLoad: {
-      const auto i = static_cast<std::size_t>(command.script);
-      --loads_in_flight_[i];
-      if (failed) {
-        loaded_[i] = false;
-        ReportError(head.text, now);
-      }
-      return;
-    }
-    case Kind::kMember:
-      if (head.type == RespType::kInteger && head.integer > 0) {
-        OnCounted(static_cast<int>(std::min<std::int64_t>(head.integer, kMostNodes)));
-      } else if (failed && FirstWord(head.text) == "NOSCRIPT") {
-        loaded_[static_cast<std::size_t>(ScriptId::kMember)] = false;
-      }
-      return;
-    case Kind::kTopology:
-      topology_asked_ = false;
-      if (failed) {
-        ReportError(head.text, now);
-      } else if (redirector_ != nullptr) {
-        redirector_->OnTopology(*this, reply, now);
-      }
-      return;
-    case Kind::kAsking:
-      return;
-    case Kind::kExpiry:
-      // What sends the counter away, or keeps it from being written, is told of that.
-      if (failed && IsOneOf(FirstWord(head.text), {"ERR", "NOPERM"})) {
-        ReportError(head.text, now);
-      }
-      return;
-    case Kind::kUndo:
-      if (failed && command.wanted()) {
-        OnError(std::move(command), head.text, now);
-      }
-      return;
-    case Kind::kCheck:
-    case Kind::kRefund:
-    case Kind::kReset:
-    case Kind::kRelease:
-    case Kind::kRenew:
-    case Kind::kSettle:
-    case Kind::kBan:
-    case Kind::kUnban:
-    case Kind::kBanPage:
-    case Kind::kCounter:
-    case Kind::kRecord:
-    case Kind::kSecret:
-      if (failed) {
-        OnError(std::move(command), head.text, now);
-      } else {
-        OnCallReply(std::move(command), reply, now);
-      }
-      return;
+void Channel::OnAuthenticated(Command& /*command*/, Reply reply, Time /*now*/) {
+  if (IsError(reply)) {
+    close_why_ = fmt::format("it refuses the password: {}", reply[0].text);
+  }
+}
+
+void Channel::OnSelected(Command& /*command*/, Reply reply, Time /*now*/) {
+  if (IsError(reply)) {
+    close_why_ = reply[0].text;
+  }
+}
+
+void Channel::OnGreeted(Command& /*command*/, Reply reply, Time now) {
+  if (IsError(reply)) {
+    close_why_ = reply[0].text;
+  } else {
+    BecomeUp(now);
+  }
+}
+
+void Channel::OnProbed(Command& /*command*/, Reply reply, Time now) {
+  probing_ = false;
+  if (IsError(reply)) {
+    probe_at_ = now + Jittered(settings_.cool_down);
+  } else {
+    CloseBreaker();
+    on_event_(true, "Redis answers again: it decides from now on");
+  }
+}
+
+void Channel::OnLoaded(Command& command, Reply reply, Time now) {
+  const auto i = static_cast<std::size_t>(*command.script);
+  --loads_in_flight_[i];
+  if (IsError(reply)) {
+    loaded_[i] = false;
+    ReportError(reply[0].text, now);
   }
 }
 
 // A Redis that has lost its data sees nodes return one by one, so a lower count is used only when
 // it comes twice in a row.
-void Channel::OnCounted(int nodes) {
+void Channel::OnNodesCounted(Command& /*command*/, Reply reply, Time /*now*/) {
+  if (IsError(reply) && FirstWord(reply[0].text) == "NOSCRIPT") {
+    loaded_[static_cast<std::size_t>(ScriptId::kMember)] = false;
+  }
+  if (reply[0].type != RespType::kInteger || reply[0].integer <= 0) {
+    return;
+  }
+  const auto nodes = static_cast<int>(std::min<std::int64_t>(reply[0].integer, kMostNodes));
   const bool fewer = nodes < nodes_->load(std::memory_order_relaxed);
   if (!fewer || fewer_reported_) {
     nodes_->store(nodes, std::memory_order_relaxed);
@@ -145,128 +106,71 @@ void Channel::OnCounted(int nodes) {
   fewer_reported_ = fewer && !fewer_reported_;
 }
 
-void Channel::OnGreeted(const Command& command, const wire::RespNode& reply, Time now) {
-  if (command.kind == Kind::kName) {
-    return;  // A name is a courtesy, which an ACL may forbid.
-  }
-  if (reply.type == RespType::kError) {
-    close_why_ = command.kind == Kind::kAuth
-                     ? fmt::format("it refuses the password: {}", reply.text)
-                     : std::string(reply.text);
-  } else if (command.kind == Kind::kHello) {
-    BecomeUp(now);
+void Channel::OnSlotsTold(Command& /*command*/, Reply reply, Time now) {
+  topology_asked_ = false;
+  if (IsError(reply)) {
+    ReportError(reply[0].text, now);
+  } else if (redirector_ != nullptr) {
+    redirector_->OnTopology(*this, reply, now);
   }
 }
 
-void Channel::BecomeUp(Time now) {
-  state_ = State::kUp;
-  greeted_by_ = Time::max();
-  CloseBreaker();
-  metrics_.AddUp(1);
-  metrics_.Count(RedisCount::kConnects);
-  if (was_lost_) {
-    was_lost_ = false;
-    on_event_(true, "connected to Redis");
-  }
-  if (!member_.empty()) {
-    WriteMember(now);
-  }
-  for (Command& command : std::exchange(waiting_, {})) {
-    if (command.deadline > now) {
-      Write(std::move(command));
-    } else {
-      waiting_.push_back(std::move(command));  // ExpireCalls() is due.
-    }
-  }
-  if (redirector_ != nullptr) {
-    redirector_->OnState(*this, now);
+// What sends the command before away, or keeps it from running, is reported there.
+void Channel::OnFollowed(Command& /*command*/, Reply reply, Time now) {
+  if (IsError(reply) && IsOneOf(FirstWord(reply[0].text), {"ERR", "NOPERM"})) {
+    ReportError(reply[0].text, now);
   }
 }
 
-void Channel::OnCallReply(Command command, std::span<const wire::RespNode> reply, Time now) {
+void Channel::OnUndone(Command& command, Reply reply, Time now) {
+  if (IsError(reply)) {
+    OnError(command, reply[0].text, now);
+  }
+}
+
+void Channel::OnRequestReply(Command& command, Reply reply, Time now) {
+  if (IsError(reply)) {
+    OnError(command, reply[0].text, now);
+    return;
+  }
   failures_ = 0;
   failed_dials_ = 0;
-  if (command.call == nullptr) {
+  if (command.request.call() == nullptr) {
     SendBack(command, reply, now);
     return;
   }
-  if (command.kind == Kind::kSecret) {
-    const bool read = ReadSecret(reply, static_cast<SecretCall&>(*command.call));
-    if (!read) {
-      ReportError(fmt::format("the key {} does not contain a secret of Sluice: remove it",
-                              SecretCall::kKey),
-                  now);
-    }
-    Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
-           read ? RedisCount::kAnswered : RedisCount::kFailed);
-    return;
-  }
-  if (command.kind == Kind::kBanPage || command.kind == Kind::kRecord) {
-    const bool read = command.kind == Kind::kBanPage
-                          ? ReadBanPage(reply, static_cast<BanPage&>(*command.call))
-                          : ReadRecord(reply, static_cast<store::RecordCall&>(*command.call));
-    Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
-           read ? RedisCount::kAnswered : RedisCount::kFailed);
-    return;
-  }
-  if (command.kind == Kind::kCounter) {
-    const bool read = ReadCount(reply[0], static_cast<CounterCall&>(*command.call));
-    if (!read) {
-      ReportError("a counter's value is not a number", now);
-    }
-    Answer(command, read ? StoreError::kNone : StoreError::kUnavailable,
-           read ? RedisCount::kAnswered : RedisCount::kFailed);
-    return;
-  }
-  if (command.kind != Kind::kCheck) {
-    const bool read = ReadTime(reply, command.call->now);
-    StoreError error = read ? StoreError::kNone : StoreError::kUnavailable;
-    if (read && (command.kind == Kind::kRelease || command.kind == Kind::kRenew ||
-                 command.kind == Kind::kUnban)) {
-      error =
-          reply.size() == 3 && reply[2].integer == 1 ? StoreError::kNone : StoreError::kNotFound;
-    }
-    if (read && command.kind == Kind::kSettle) {
-      const std::int64_t settled = reply.size() == 3 ? reply[2].integer : -1;
-      error = settled < 0 ? StoreError::kNotFound : StoreError::kNone;
-      static_cast<store::SettleCall&>(*command.call).settled = std::max<std::int64_t>(settled, 0);
-    }
-    Answer(command, error, read ? RedisCount::kAnswered : RedisCount::kFailed);
-    return;
-  }
-  auto& call = static_cast<store::CheckCall&>(*command.call);
-  switch (ReadCheckReply(reply, call)) {
-    case CheckReply::kAnswered:
-      if (const std::uint64_t bans = BansIn(reply, call); bans > 0) {
-        metrics_.Count(RedisCount::kBans, bans);
+  const Outcome outcome = command.request.Read(reply);
+  switch (outcome.kind) {
+    case Outcome::Kind::kAnswered:
+      if (outcome.bans > 0) {
+        metrics_.Count(RedisCount::kBans, outcome.bans);
       }
-      Answer(command, StoreError::kNone, RedisCount::kAnswered);
+      Answer(command.request, outcome.error, RedisCount::kAnswered);
       return;
-    case CheckReply::kAgain:
+    case Outcome::Kind::kAgain:
       command.by_reply = true;
       if (++command.attempts < kMostAttempts) {
         Write(std::move(command));
       } else {
-        Answer(command, StoreError::kDidNotRun, RedisCount::kFailed);
+        Answer(command.request, StoreError::kDidNotRun, RedisCount::kFailed);
       }
       return;
-    case CheckReply::kMalformed:
-      ReportError("unexpected reply of a script", now);
-      Answer(command, StoreError::kUnavailable, RedisCount::kFailed);
+    case Outcome::Kind::kMalformed:
+      ReportError(outcome.fault, now);
+      Answer(command.request, StoreError::kUnavailable, RedisCount::kFailed);
       return;
   }
 }
 
-void Channel::OnError(Command command, std::string_view text, Time now) {
+void Channel::OnError(Command& command, std::string_view text, Time now) {
   const std::string_view word = FirstWord(text);
   const bool wanted = command.wanted();
-  if (wanted && command.kind == Kind::kCounter && SaysTooHigh(text)) {
-    static_cast<CounterCall&>(*command.call).count = CounterCall::kMostCount;
-    Answer(command, StoreError::kNone, RedisCount::kAnswered);
+  if (command.request.call() != nullptr && command.request.ReadError(text)) {
+    Answer(command.request, StoreError::kNone, RedisCount::kAnswered);
     return;
   }
-  if (word == "NOSCRIPT") {
-    const auto i = static_cast<std::size_t>(command.script);
+  if (word == "NOSCRIPT" && command.script) {
+    const auto i = static_cast<std::size_t>(*command.script);
     if (loads_in_flight_[i] == 0) {
       loaded_[i] = false;
     }
@@ -275,14 +179,8 @@ void Channel::OnError(Command command, std::string_view text, Time now) {
       return;
     }
   }
-  if (redirector_ != nullptr && wanted &&
-      IsOneOf(word, {"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"})) {
-    // What takes a charge back waits for its keys to have moved as long as it may.
-    const bool waits = command.kind == Kind::kUndo && IsOneOf(word, {"TRYAGAIN", "CLUSTERDOWN"});
-    if ((waits || ++command.attempts < kMostAttempts) &&
-        redirector_->OnSentAway(*this, command, text, now)) {
-      return;
-    }
+  if (wanted && SendElsewhere(command, text, now)) {
+    return;
   }
   if (IsOneOf(word, {"READONLY", "LOADING", "MASTERDOWN"})) {
     if (state_ == State::kUp) {
@@ -292,7 +190,7 @@ void Channel::OnError(Command command, std::string_view text, Time now) {
     }
     ReportError(text, now);
     if (wanted) {  // Until its deadline.
-      waiting_.push_back(std::move(command));
+      pipeline_.Wait(std::move(command));
       return;
     }
   }
@@ -301,37 +199,46 @@ void Channel::OnError(Command command, std::string_view text, Time now) {
       !IsOneOf(word, {"NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF",
                       "NOREPLICAS", "BUSY", "NOAUTH", "NOPERM", "WRONGTYPE", "CLUSTERDOWN",
                       "TRYAGAIN", "CROSSSLOT", "MOVED", "ASK", "UNDONE"});
-  Answer(command, ran ? StoreError::kUnavailable : StoreError::kDidNotRun, RedisCount::kFailed);
+  Answer(command.request, ran ? StoreError::kUnavailable : StoreError::kDidNotRun,
+         RedisCount::kFailed);
+}
+
+// True: whoever knows the cluster has taken the command over.
+bool Channel::SendElsewhere(Command& command, std::string_view text, Time now) {
+  const std::string_view word = FirstWord(text);
+  if (redirector_ == nullptr || !IsOneOf(word, {"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"})) {
+    return false;
+  }
+  // What takes a charge back waits for its keys to have moved as long as it may.
+  const bool is_undo = command.request.call() == nullptr;
+  const bool waits = is_undo && IsOneOf(word, {"TRYAGAIN", "CLUSTERDOWN"});
+  return (waits || ++command.attempts < kMostAttempts) &&
+         redirector_->OnSentAway(*this, command, text, now);
 }
 
 // A charge whose sender got another answer long ago is nobody's: it goes back, as far as it still
 // can be told apart from what others used since.
-void Channel::SendBack(Command& command, std::span<const wire::RespNode> reply, Time now) {
-  if (state_ != State::kUp) {
+void Channel::SendBack(Command& command, Reply reply, Time now) {
+  if (state_ != State::kUp || command.undos.empty()) {
     return;
   }
   for (const LateCharge& charge : ChargedIn(reply)) {
-    // Then one undoes all.
-    const bool spans =
-        command.script == ScriptId::kSpan || command.script == ScriptId::kGuardedSpan;
-    const std::size_t which = spans ? 0 : charge.check;
-    if (which >= command.undo.size()) {
+    const bool one_for_all = command.undos[0].script == ScriptId::kSpanUndo;
+    const std::size_t which = one_for_all ? 0 : charge.check;
+    if (which >= command.undos.size()) {
       continue;
     }
     metrics_.Count(RedisCount::kLateCharges);
-    Undo& undo = command.undo[which];
-    if (undo.wants_receipt) {
+    Undo& undo = command.undos[which];
+    if (undo.script == ScriptId::kRefund) {
       AppendReceipt(charge.charged_us, charge.ends_us, undo.bytes);
     }
-    Write({.kind = Kind::kUndo,
-           .script = spans                ? ScriptId::kSpanUndo
-                     : undo.wants_receipt ? ScriptId::kRefund
-                                          : ScriptId::kRelease,
+    Write({.deadline = now + kTakeBackWithin,
+           .script = undo.script,
+           .may_repeat = one_for_all,
            .slot = command.slot,
-           .deadline = now + kTakeBackWithin,
-           .bytes = std::move(undo.bytes),
-           .may_repeat = spans});
-    if (spans) {
+           .bytes = std::move(undo.bytes)});
+    if (one_for_all) {
       return;
     }
   }

@@ -4,23 +4,61 @@
 #include <array>
 #include <utility>
 
-#include "redis/check_command.h"
+#include "redis/check_request.h"
 #include "redis/key_text.h"
 
+// The problem. A cluster's slots belong to primaries, and who owns what changes while calls are
+// under way: slots are moved, primaries fail and replicas take over, a partition leaves an owner
+// that does not know that it is none any more. Every call must be answered exactly once and by its
+// deadline, and what it charged must be what its answer says, or come back. There is no lock and no
+// agreement between nodes to lean on. What there is: each server decides each command by itself,
+// and says whether it ran.
+//
+// Who answers a call. At every moment a call has one holder: a channel (written, or waiting for a
+// connection), delayed_ (below), or a SpanningCall that counts its parts. Whoever holds it answers
+// it or hands it on; handing on moves the Command, so no two holders can have it. A channel and
+// delayed_ both bound how long: channels by the deadline in the command, which goes with it
+// wherever it is sent, delayed_ by taking nothing whose deadline comes before its turn.
+//
+// The owner is another one by now. It answers MOVED or ASK and has run nothing, so the command is
+// sent to the server that it names. MOVED also corrects the map for all later calls and has the
+// rest of the map asked for soon; ASK does not, as the slot is only on its way, and the command is
+// preceded by ASKING. Two servers that name each other would pass a command to and fro: Channel
+// counts attempts and gives up after the fifth, with kDidNotRun, which is still true.
+//
+// The keys are just being moved. A script on several keys of which some have moved is answered
+// TRYAGAIN: nothing ran, and neither server could run it now. The command waits a moment in
+// delayed_ and goes to whoever owns the slot then. CLUSTERDOWN is the same to us.
+//
+// The owner does not answer. Nothing says whether the call ran, so it is never sent anywhere else:
+// its sender gets kUnavailable at the deadline. If it did run, the reply that comes late is undone
+// by the channel, which therefore stays until it has been read: a node that lost its last slot is
+// kept until it has answered all, or for two seconds. A silent owner may have a successor, so the
+// map is asked of another node.
+//
+// The owner is a primary only in its own view. It charges what its successor does not know of. When
+// the partition ends that state is discarded with the whole server's: the loss of a failover,
+// which only ever makes the cluster admit more, and at most what was charged there.
+//
+// A request over several slots. Its parts are charged at once, by one id. If one part denies, the
+// others are undone by that id, whatever became of them: an undo that arrives before its charge
+// leaves a mark that refuses the charge (span_undo.lua), one that arrives twice finds nothing. That
+// is why an undo alone may be repeated after a lost connection, and may wait on TRYAGAIN as often
+// as its deadline allows. Between charge and undo other requests may be denied; none is admitted
+// that should not be.
+//
+// The end. A part that is answered may make its SpanningCall send an undo to another node. So the
+// destructor first refuses all that comes (closing_), then silences every channel before the
+// first of them is destroyed.
+//
+// tests/simulation/redis/cluster_simulation_test.cc draws all of these and counts what was
+// admitted.
 namespace sluice::redis {
 
 namespace {
 
-constexpr Duration kRefreshEvery = std::chrono::seconds(30);
-constexpr Duration kRefreshInTrouble = std::chrono::milliseconds(200);
-constexpr Duration kRefreshAtOnce = std::chrono::milliseconds(20);
-constexpr Duration kAnswersWithin = std::chrono::seconds(2);
 constexpr Duration kTryAgainAfter = std::chrono::milliseconds(2);
 constexpr Duration kUndoAgainAfter = std::chrono::milliseconds(20);  // Nobody waits for it.
-
-bool Same(const net::DialTarget& a, const net::DialTarget& b) {
-  return a.host == b.host && a.port == b.port && a.path == b.path;
-}
 
 }  // namespace
 
@@ -28,79 +66,25 @@ ClusterRoute::ClusterRoute(std::unique_ptr<Environment> environment,
                            std::vector<net::DialTarget> seeds, Duration deadline,
                            RedisMetrics& metrics, std::uint64_t seed)
     : environment_(std::move(environment)),
-      seeds_(std::move(seeds)),
       deadline_(deadline),
       metrics_(metrics),
-      random_(seed),
-      owners_(kClusterSlots, nullptr) {
-  AddSeeds();
-}
+      nodes_(*environment_, std::move(seeds), seed, static_cast<Redirector&>(*this),
+             [this] { ArmWake(); }) {}
 
 // Whatever is still under way is answered by its channel.
 ClusterRoute::~ClusterRoute() {
   closing_ = true;
   for (Delayed& delayed : std::exchange(delayed_, {})) {
-    nodes_.front()->peer->channel().Refuse(delayed.command);
+    nodes_.all().front()->channel().Refuse(delayed.command);
   }
   // A part that is answered may ask another node: none goes before all are silent.
-  for (const auto& node : nodes_) {
-    node->peer->channel().AnswerEverything();
+  for (const auto& node : nodes_.all()) {
+    node->channel().AnswerEverything();
   }
 }
 
-void ClusterRoute::AddSeeds() {
-  for (const net::DialTarget& seed : seeds_) {
-    if (Node* const node = NodeAt(seed)) {
-      node->listed = true;
-    }
-  }
-}
-
-void ClusterRoute::Join(const std::string& member, std::atomic<int>& nodes) {
-  member_ = member;
-  members_ = &nodes;
-  for (const auto& node : nodes_) {
-    node->peer->channel().Join(member, nodes);
-  }
-}
-
-ClusterRoute::Node* ClusterRoute::NodeAt(const net::DialTarget& target) {
-  for (const auto& node : nodes_) {
-    if (Same(node->target, target)) {
-      return node.get();
-    }
-  }
-  if (nodes_.size() >= kMostNodes) {
-    return nullptr;
-  }
-  auto node = std::make_unique<Node>();
-  node->target = target;
-  node->peer = environment_->To(target, [this] { RefreshAfter(kRefreshInTrouble / 2); });
-  node->peer->channel().SetRedirector(*this);
-  if (members_ != nullptr) {
-    node->peer->channel().Join(member_, *members_);
-  }
-  nodes_.push_back(std::move(node));
-  return nodes_.back().get();
-}
-
-ClusterRoute::Node& ClusterRoute::NodeOf(const Channel& channel) {
-  return **std::ranges::find_if(
-      nodes_, [&](const auto& node) { return &node->peer->channel() == &channel; });
-}
-
-ClusterRoute::Node& ClusterRoute::OwnerOf(std::uint16_t slot) {
-  if (Node* const owner = owners_[slot]) {
-    return *owner;
-  }
-  // Whoever is there sends the call to where it belongs.
-  const auto up =
-      std::ranges::find_if(nodes_, [](const auto& node) { return node->peer->channel().up(); });
-  return up == nodes_.end() ? *nodes_.front() : **up;
-}
-
-void ClusterRoute::SendTo(Node& node, Channel::Command command, Time now) {
-  Channel& channel = node.peer->channel();
+void ClusterRoute::SendTo(Node& node, Command command, Time now) {
+  Channel& channel = node.channel();
   if (closing_) {
     channel.Refuse(command);
     return;
@@ -109,11 +93,9 @@ void ClusterRoute::SendTo(Node& node, Channel::Command command, Time now) {
   node.peer->Kick();
 }
 
-void ClusterRoute::SendOne(Channel::Kind kind, store::StoreCall& call, std::uint16_t slot,
-                           Time now) {
-  Channel::Command command{.kind = kind, .slot = slot, .call = &call};
-  command.deadline = std::min(call.deadline, now + deadline_);
-  SendTo(OwnerOf(slot), std::move(command), now);
+void ClusterRoute::SendOne(const Request& request, std::uint16_t slot, Time now) {
+  const Time deadline = std::min(request.call()->deadline, now + deadline_);
+  SendTo(nodes_.OwnerOf(slot), {.request = request, .deadline = deadline, .slot = slot}, now);
 }
 
 void ClusterRoute::Check(store::CheckCall& call, Time now) {
@@ -132,7 +114,7 @@ void ClusterRoute::Check(store::CheckCall& call, Time now) {
     only = slots_[i];
   }
   if (!spans) {
-    SendOne(Channel::Kind::kCheck, call, only, now);
+    SendOne(Request::Of<CheckVerb>(call), only, now);
     return;
   }
   if (free_spanning_.empty()) {
@@ -145,25 +127,14 @@ void ClusterRoute::Check(store::CheckCall& call, Time now) {
   spanning.Begin(call, slots_);
 }
 
-void ClusterRoute::Send(Channel::Kind kind, store::StoreCall& call, core::KeyView& key, Time now) {
-  if (key.parts.empty()) {
-    key.formerly = {};  // It lies in another slot.
-  }
-  SendOne(kind, call, SlotOf(key.rule, key), now);
-}
-
-void ClusterRoute::Record(store::RecordCall& call, Time now) {
-  SendOne(Channel::Kind::kRecord, call, SlotOfTag(call.name), now);
-}
-
-void ClusterRoute::Secret(SecretCall& call, Time now) {
-  SendOne(Channel::Kind::kSecret, call, SlotOfTag(SecretCall::kTag), now);
+void ClusterRoute::Send(const Request& request, Time now) {
+  SendOne(request, request.Place(), now);
 }
 
 void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
   std::vector<net::DialTarget> servers;
-  for (const auto& node : nodes_) {
-    if (std::ranges::find(owners_, node.get()) != owners_.end()) {
+  for (const auto& node : nodes_.all()) {
+    if (nodes_.OwnsAny(*node)) {
       servers.push_back(node->target);
     }
   }
@@ -178,34 +149,27 @@ void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
 
 void ClusterRoute::SendPage(BanPage& page) {
   const auto node = std::ranges::find_if(
-      nodes_, [&](const auto& each) { return Same(each->target, page.server); });
-  if (closing_ || node == nodes_.end()) {
+      nodes_.all(), [&](const auto& each) { return each->target == page.server; });
+  if (closing_ || node == nodes_.all().end()) {
     page.error = store::StoreError::kDidNotRun;
     page.OnAnswered();
     return;
   }
-  (*node)->peer->channel().AskBanPage(page, environment_->Now());
+  (*node)->channel().Send(Request::Of<BanPageVerb>(page), environment_->Now(), BanPage::kWithin);
   (*node)->peer->Kick();
 }
 
-void ClusterRoute::Count(CounterCall& call, Time now) {
-  SendOne(Channel::Kind::kCounter, call, SlotOfKey(call.key), now);
-}
-
 void ClusterRoute::SendPart(SpanningCall::Part& part) {
-  SendOne(Channel::Kind::kCheck, part, part.slot, environment_->Now());
+  SendOne(Request::Of<CheckVerb>(part), part.slot, environment_->Now());
 }
 
 void ClusterRoute::SendUndo(const SpanningCall::Part& part) {
   constexpr Duration kUndoWithin = std::chrono::seconds(2);
   const Time now = environment_->Now();
-  Node& owner = OwnerOf(part.slot);
-  Channel::Command command{.kind = Channel::Kind::kUndo,
-                           .script = ScriptId::kSpanUndo,
-                           .slot = part.slot,
-                           .deadline = now + kUndoWithin,
-                           .may_repeat = true};
-  owner.peer->channel().AppendUndoOf(part, command.bytes);
+  Node& owner = nodes_.OwnerOf(part.slot);
+  Command command = owner.channel().CommandToUndo(part);
+  command.slot = part.slot;
+  command.deadline = now + kUndoWithin;
   metrics_.Count(RedisCount::kUndos);
   SendTo(owner, std::move(command), now);
 }
@@ -214,14 +178,13 @@ void ClusterRoute::OnSpanned(SpanningCall& call) {
   free_spanning_.push_back(&call);
 }
 
-bool ClusterRoute::OnSentAway(Channel& from, Channel::Command& command, std::string_view error,
-                              Time now) {
+bool ClusterRoute::OnSentAway(Channel& from, Command& command, std::string_view error, Time now) {
   if (closing_) {
     return false;
   }
   if (error.starts_with("TRYAGAIN") || error.starts_with("CLUSTERDOWN")) {
-    RefreshAfter(kRefreshInTrouble);
-    const Time at = now + (command.kind == Channel::Kind::kUndo ? kUndoAgainAfter : kTryAgainAfter);
+    nodes_.RefreshAfter(ClusterNodes::kRefreshInTrouble);
+    const Time at = now + (command.request.call() == nullptr ? kUndoAgainAfter : kTryAgainAfter);
     if (delayed_.size() >= kMostDelayed || command.deadline <= at) {
       return false;
     }
@@ -230,20 +193,18 @@ bool ClusterRoute::OnSentAway(Channel& from, Channel::Command& command, std::str
     ArmWake();
     return true;
   }
-  const auto to = ReadRedirection(error, NodeOf(from).target);
+  const auto to = ReadRedirection(error, nodes_.NodeOf(from).target);
   if (!to) {
     return false;
   }
-  Node* const node = NodeAt(to->target);
+  Node* const node = nodes_.NodeAt(to->target);
   if (node == nullptr) {
     return false;
   }
   if (!to->ask) {
-    owners_[to->slot] = node;
-    node->listed = true;
-    RefreshAfter(kRefreshAtOnce);
+    nodes_.SetOwner(to->slot, *node);
   } else {
-    node->needed_until = now + kRefreshEvery;
+    node->needed_until = now + ClusterNodes::kRefreshEvery;
   }
   command.asking = to->ask;
   SendTo(*node, std::move(command), now);
@@ -251,15 +212,16 @@ bool ClusterRoute::OnSentAway(Channel& from, Channel::Command& command, std::str
 }
 
 void ClusterRoute::OnWake(Time now) {
-  if (now >= refresh_at_) {
-    Refresh();
+  if (now >= nodes_.refresh_at()) {
+    nodes_.Refresh();
   }
   SendDelayed(now);
   ArmWake();
 }
 
 void ClusterRoute::ArmWake() {
-  const Time at = delayed_.empty() ? refresh_at_ : std::min(refresh_at_, delayed_.front().at);
+  const Time refresh = nodes_.refresh_at();
+  const Time at = delayed_.empty() ? refresh : std::min(refresh, delayed_.front().at);
   if (at != Time::max()) {
     environment_->WakeAt(at, *this);
   }
@@ -267,117 +229,24 @@ void ClusterRoute::ArmWake() {
 
 void ClusterRoute::SendDelayed(Time now) {
   while (!delayed_.empty() && delayed_.front().at <= now) {
-    Channel::Command command = std::move(delayed_.front().command);
+    Command command = std::move(delayed_.front().command);
     delayed_.pop_front();
-    Node& owner = OwnerOf(command.slot);
+    Node& owner = nodes_.OwnerOf(command.slot);
     SendTo(owner, std::move(command), now);
   }
 }
 
+void ClusterRoute::OnTopology(Channel& from, Reply reply, Time /*now*/) {
+  nodes_.OnTopology(from, reply);
+}
+
 void ClusterRoute::OnState(Channel& from, Time /*now*/) {
-  if (from.up() && !known_) {
-    from.AskTopology();
-    NodeOf(from).peer->Kick();
-  }
-  RefreshInTime();
-  if (from.silent()) {  // It may have a successor.
-    RefreshAfter(kRefreshInTrouble);
-  }
-}
-
-void ClusterRoute::RefreshInTime() {
-  const Time now = environment_->Now();
-  const bool settled = known_ && std::ranges::all_of(nodes_, [now](const auto& node) {
-                         const Channel& channel = node->peer->channel();
-                         return node->IsNeeded(now) && channel.up() && !channel.breaker_open();
-                       });
-  RefreshAfter(settled ? kRefreshEvery : kRefreshInTrouble);
-}
-
-void ClusterRoute::RefreshAfter(Duration wait) {
-  const Time at = environment_->Now() + Duration(random_.Between(wait.count() / 2, wait.count()));
-  if (at < refresh_at_) {
-    refresh_at_ = at;
-    ArmWake();
-  }
-}
-
-void ClusterRoute::Refresh() {
-  refresh_at_ = Time::max();
-  DropUnlisted();
-  bool asked = false;
-  // Another each time: one of them may be cut off from the others.
-  for (std::size_t i = 0; i < nodes_.size() && !asked; ++i) {
-    Peer& peer = *nodes_[next_asked_++ % nodes_.size()]->peer;
-    if (peer.channel().up() && !peer.channel().silent()) {
-      peer.channel().AskTopology();
-      peer.Kick();
-      asked = true;
-    }
-  }
-  if (!asked) {
-    AddSeeds();
-  }
-  RefreshInTime();
-}
-
-void ClusterRoute::OnTopology(Channel& from, std::span<const wire::RespNode> reply, Time /*now*/) {
-  const auto map = ReadSlotMap(reply, NodeOf(from).target);
-  if (!map || map->nodes.empty()) {
-    return;
-  }
-  for (const auto& node : nodes_) {
-    node->needed_until = node->listed ? Time() : node->needed_until;
-    node->listed = false;
-  }
-  std::vector<Node*> nodes;
-  nodes.reserve(map->nodes.size());
-  for (const net::DialTarget& target : map->nodes) {
-    nodes.push_back(NodeAt(target));
-    if (nodes.back() != nullptr) {
-      nodes.back()->listed = true;
-    }
-  }
-  for (std::size_t slot = 0; slot < kClusterSlots; ++slot) {
-    const std::uint16_t owner = map->owner[slot];
-    owners_[slot] = owner == SlotMap::kNobody ? nullptr : nodes[owner];
-  }
-  known_ = true;
-  RefreshInTime();  // Soon, if somebody is to be dropped.
-}
-
-// Not while one of them calls. Who still answers something is left alone for a while: it may also
-// be gone without a word.
-void ClusterRoute::DropUnlisted() {
-  if (std::ranges::none_of(nodes_, [](const auto& node) { return node->listed; })) {
-    return;
-  }
-  const Time now = environment_->Now();
-  for (std::size_t i = 0; i < nodes_.size();) {
-    Node& node = *nodes_[i];
-    const Channel& channel = node.peer->channel();
-    const bool needed = node.IsNeeded(now);
-    node.drop_by = needed ? Time::max() : std::min(node.drop_by, now + kAnswersWithin);
-    if (needed || (channel.up() && !channel.idle() && now < node.drop_by)) {
-      ++i;
-      continue;
-    }
-    const std::unique_ptr<Node> gone = std::move(nodes_[i]);
-    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
-    std::replace(owners_.begin(), owners_.end(), gone.get(), static_cast<Node*>(nullptr));
-    gone->peer->channel().AnswerEverything();
-  }
-}
-
-bool ClusterRoute::up() const {
-  return known_ && std::ranges::all_of(nodes_, [](const auto& node) {
-           return !node->listed || node->peer->channel().up();
-         });
+  nodes_.OnState(from);
 }
 
 bool ClusterRoute::idle() const {
   return delayed_.empty() && free_spanning_.size() == spanning_.size() &&
-         std::ranges::all_of(nodes_, [](const auto& node) { return node->peer->channel().idle(); });
+         std::ranges::all_of(nodes_.all(), [](const auto& node) { return node->channel().idle(); });
 }
 
 }  // namespace sluice::redis

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "sluice/decision.h"
 
+#include "redis/request.h"
 #include "store/key_store.h"
-#include "wire/resp_reply_parser.h"
 
 namespace sluice::redis {
 
@@ -35,14 +37,16 @@ class CounterCall : public store::StoreCall {
   static constexpr std::int64_t kMostCount = 4 * kMaxUnits;
 };
 
-// Appends what is sent, but for the EXPIRE.
-void AppendCounter(const CounterCall& call, std::string& out);
-void AppendExpiry(const CounterCall& call, std::int64_t extra_s, std::string& out);
-
-// Turns the reply into the call's count. False if it is none.
-[[nodiscard]] bool ReadCount(const wire::RespNode& reply, CounterCall& call);
-
-// Whether this error says that the counter is so high that it cannot be added to.
-[[nodiscard]] bool SaysTooHigh(std::string_view error);
+struct CounterVerb {
+  using Call = CounterCall;
+  static std::optional<ScriptId> Append(Call& call, const Judged& judged, std::string& out);
+  static Outcome Read(Reply reply, Call& call);
+  // A counter that is so high that it cannot be added to is above every limit.
+  static bool ReadError(std::string_view error, Call& call);
+  // The EXPIRE behind an INCRBY, whatever that says: both are sent or neither is.
+  static bool AppendFollower(const Call& call, std::int64_t jitter_s, std::string& out);
+  static const void* Whole(const Call& call) { return call.request; }
+  static std::uint16_t Place(Call& call);
+};
 
 }  // namespace sluice::redis

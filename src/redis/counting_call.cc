@@ -7,8 +7,7 @@
 #include "base/assert.h"
 #include "core/attempt_window.h"
 #include "core/wide.h"
-#include "redis/check_command.h"
-#include "redis/reply_reader.h"
+#include "redis/check_request.h"
 
 namespace sluice::redis {
 
@@ -125,7 +124,7 @@ void CountingCall::Check(store::CheckCall& call, WallInstant wall, Route::Time n
   open_ = 1 + used_ + (rest_.own_checks.empty() ? 0 : 1);
   for (std::size_t i = 0; i < used_; ++i) {
     Counter& counter = *counters_[i];
-    calls_.Of(call.checks[counter.place].quota).Count(counter, now);
+    calls_.Of(call.checks[counter.place].quota).Send(Request::Of<CounterVerb>(counter), now);
   }
   if (!rest_.own_checks.empty()) {
     calls_.route_.Check(rest_, now);
@@ -137,7 +136,7 @@ void CountingCall::AskOne(store::StoreCall& call, CounterCall::Verb verb, const 
                           const core::Quota& quota, Units hits, WallInstant wall, Route::Time now) {
   Begin(call, wall);
   open_ = 1;
-  calls_.Of(quota).Count(Add(verb, key, quota, hits), now);
+  calls_.Of(quota).Send(Request::Of<CounterVerb>(Add(verb, key, quota, hits)), now);
 }
 
 void CountingCall::OnPart() {

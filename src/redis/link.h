@@ -10,8 +10,8 @@
 #include "net/dial.h"
 #include "net/timer_wheel.h"
 #include "redis/channel.h"
-#include "redis/environment.h"
 #include "redis/opening.h"
+#include "redis/route.h"
 #include "redis/sentinel_watch.h"
 
 namespace sluice::net {
@@ -83,5 +83,10 @@ class Link final : public Peer {
   std::shared_ptr<Connection> connection_;
   std::shared_ptr<Life> life_;
 };
+
+// The way to the servers that `settings` name, over links of `loop`. All outlive it.
+[[nodiscard]] std::unique_ptr<Route> MakeRoute(net::EventLoop& loop, const RedisSettings& settings,
+                                               const base::Clock& clock, RedisMetrics& metrics,
+                                               const Channel::OnEvent& on_event);
 
 }  // namespace sluice::redis

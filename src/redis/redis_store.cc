@@ -7,12 +7,8 @@
 
 #include "base/assert.h"
 #include "base/random.h"
-#include "redis/check_command.h"
-#include "redis/cluster_route.h"
-#include "redis/command_writer.h"
-#include "redis/loop_environment.h"
-#include "redis/reply_reader.h"
-#include "redis/server_route.h"
+#include "redis/check_request.h"
+#include "redis/key_requests.h"
 
 namespace sluice::redis {
 
@@ -45,9 +41,11 @@ RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel
 RedisStore::~RedisStore() = default;
 
 RedisStore::Attachment::Attachment(RedisStore& store, net::EventLoop& loop)
-    : store_(store), route_(store.MakeRoute(loop, store.settings_)) {
+    : store_(store),
+      route_(MakeRoute(loop, store.settings_, store.clock_, store.metrics_, store.on_event_)) {
   if (store_.seconds_settings_) {
-    seconds_ = store_.MakeRoute(loop, *store_.seconds_settings_);
+    seconds_ = MakeRoute(loop, *store_.seconds_settings_, store_.clock_, store_.metrics_,
+                         store_.on_event_);
   }
   counting_ = std::make_unique<CountingCalls>(*route_, seconds_ ? *seconds_ : *route_);
   if (store_.settings_.count_nodes && !store_.joined_.exchange(true)) {
@@ -66,15 +64,6 @@ RedisStore::Attachment::~Attachment() {
 
 RedisStore::Attachment* RedisStore::Own() const {
   return attached_.Find([](const Attachment& attached) { return attached.route_->RunsHere(); });
-}
-
-std::unique_ptr<Route> RedisStore::MakeRoute(net::EventLoop& loop, const RedisSettings& settings) {
-  if (!settings.cluster.empty()) {
-    return std::make_unique<ClusterRoute>(
-        std::make_unique<LoopEnvironment>(loop, settings, clock_, metrics_, on_event_),
-        settings.cluster, settings.channel.deadline, metrics_, base::UniqueNumber());
-  }
-  return std::make_unique<ServerRoute>(loop, settings, clock_, metrics_, on_event_);
 }
 
 bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
@@ -131,14 +120,10 @@ void RedisStore::Ask(store::StoreCall& call, Send send) {
   own->counting_->Kick();
 }
 
-template <class Call>
-void RedisStore::AskKey(Channel::Kind kind, Call& call) {
-  Ask(call, [&](Attachment& own, Route::Time now) { own.route_->Send(kind, call, call.key, now); });
-}
-
-void RedisStore::AskRecord(store::RecordCall& call, store::RecordCall::Verb verb) {
-  call.verb = verb;
-  Ask(call, [&](Attachment& own, Route::Time now) { own.route_->Record(call, now); });
+template <class Verb>
+void RedisStore::Ask(typename Verb::Call& call) {
+  Ask(call,
+      [&](Attachment& own, Route::Time now) { own.route_->Send(Request::Of<Verb>(call), now); });
 }
 
 void RedisStore::Refund(store::RefundCall& call) {
@@ -154,7 +139,7 @@ void RedisStore::Refund(store::RefundCall& call) {
       own.counting_->Refund(call, clock_.Read().wall, now);
     });
   } else {
-    AskKey(Channel::Kind::kRefund, call);
+    Ask<RefundVerb>(call);
   }
 }
 
@@ -167,13 +152,13 @@ void RedisStore::Settle(store::SettleCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    AskKey(Channel::Kind::kSettle, call);
+    Ask<SettleVerb>(call);
   }
 }
 
 void RedisStore::Reset(store::ResetCall& call) {
   if (HasScript(call.quota)) {
-    AskKey(Channel::Kind::kReset, call);
+    Ask<ResetVerb>(call);
   } else if (IsNamedCounter(call.key, call.quota)) {
     Ask(call, [&](Attachment& own, Route::Time now) {
       own.counting_->Reset(call, clock_.Read().wall, now);
@@ -185,11 +170,11 @@ void RedisStore::Reset(store::ResetCall& call) {
 }
 
 void RedisStore::Ban(store::BanCall& call) {
-  AskKey(Channel::Kind::kBan, call);
+  Ask<BanVerb>(call);
 }
 
 void RedisStore::Unban(store::BanCall& call) {
-  AskKey(Channel::Kind::kUnban, call);
+  Ask<UnbanVerb>(call);
 }
 
 void RedisStore::ListBans(store::BansCall& call) {
@@ -198,15 +183,18 @@ void RedisStore::ListBans(store::BansCall& call) {
 }
 
 void RedisStore::Claim(store::RecordCall& call) {
-  AskRecord(call, store::RecordCall::Verb::kClaim);
+  call.verb = store::RecordCall::Verb::kClaim;
+  Ask<RecordVerb>(call);
 }
 
 void RedisStore::Keep(store::RecordCall& call) {
-  AskRecord(call, store::RecordCall::Verb::kKeep);
+  call.verb = store::RecordCall::Verb::kKeep;
+  Ask<RecordVerb>(call);
 }
 
 void RedisStore::Drop(store::RecordCall& call) {
-  AskRecord(call, store::RecordCall::Verb::kDrop);
+  call.verb = store::RecordCall::Verb::kDrop;
+  Ask<RecordVerb>(call);
 }
 
 void RedisStore::Release(store::HoldCall& call) {
@@ -214,7 +202,7 @@ void RedisStore::Release(store::HoldCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    AskKey(Channel::Kind::kRelease, call);
+    Ask<ReleaseVerb>(call);
   }
 }
 
@@ -223,7 +211,7 @@ void RedisStore::Renew(store::HoldCall& call) {
     call.error = store::StoreError::kNotFound;
     call.OnAnswered();
   } else {
-    AskKey(Channel::Kind::kRenew, call);
+    Ask<RenewVerb>(call);
   }
 }
 

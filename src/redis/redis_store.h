@@ -90,17 +90,13 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
  private:
   // Of the calling thread; nullptr on a thread whose loop is not attached.
   [[nodiscard]] Attachment* Own() const;
-  [[nodiscard]] std::unique_ptr<Route> MakeRoute(net::EventLoop& loop,
-                                                 const RedisSettings& settings);
   // False if the call was answered: nothing to ask.
   [[nodiscard]] static bool Prepare(store::CheckCall& call, const base::Clock& clock);
-  // `send` sends the call by this thread's attachment; without one the call did not run.
+  // Calls `send` with this thread's attachment and the time; without one the call did not run.
   template <class Send>
   void Ask(store::StoreCall& call, Send send);
-  // About one key.
-  template <class Call>
-  void AskKey(Channel::Kind kind, Call& call);
-  void AskRecord(store::RecordCall& call, store::RecordCall::Verb verb);
+  template <class Verb>
+  void Ask(typename Verb::Call& call);
 
   const RedisSettings settings_;
   const std::optional<RedisSettings> seconds_settings_;

@@ -1,34 +1,31 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "core/key.h"
+#include "net/dial.h"
 #include "redis/channel.h"
-#include "redis/counter_call.h"
-#include "redis/secret_call.h"
-#include "store/answer_records.h"
+#include "redis/request.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
 
-// One loop's way to whoever keeps the keys: a server, or a cluster of them. The verbs are those of
-// a store; a check has at least one that IsAsked(). One thread, the loop's.
+// One loop's way to whoever keeps the keys: a server, or a cluster of them. One thread, the loop's.
 class Route {
  public:
   using Time = Channel::Time;
 
   virtual ~Route() = default;
 
+  // Of its checks at least one IsAsked().
   virtual void Check(store::CheckCall& call, Time now) = 0;
-  // Any verb about one key: `key` is the call's own.
-  virtual void Send(Channel::Kind kind, store::StoreCall& call, core::KeyView& key, Time now) = 0;
+  // Any other request, which lies in one place.
+  virtual void Send(const Request& request, Time now) = 0;
   // Takes many questions, and looks through all keys.
   virtual void ListBans(store::BansCall& call, Time now) = 0;
-  virtual void Count(CounterCall& call, Time now) = 0;
-  virtual void Record(store::RecordCall& call, Time now) = 0;
-  virtual void Secret(SecretCall& call, Time now) = 0;
   // After verbs were called: what they wrote leaves at the end of this turn.
   virtual void Kick() = 0;
 
@@ -42,6 +39,38 @@ class Route {
   [[nodiscard]] virtual bool up() const = 0;
   // Nothing is under way.
   [[nodiscard]] virtual bool idle() const = 0;
+};
+
+// A way to one server: its channel, and whoever carries the channel's bytes.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  virtual Channel& channel() = 0;
+  // After verbs were called: what they wrote leaves soon.
+  virtual void Kick() = 0;
+};
+
+// What a route over several servers needs of the world around it, so that tests and simulations can
+// be that world. One thread.
+class Environment {
+ public:
+  class Sleeper {
+   public:
+    virtual ~Sleeper() = default;
+    virtual void OnWake(Channel::Time now) = 0;
+  };
+
+  virtual ~Environment() = default;
+  // Dials soon. `on_lost` is called whenever a connection ended or there was none to be had.
+  virtual std::unique_ptr<Peer> To(const net::DialTarget& target,
+                                   std::function<void()> on_lost) = 0;
+  [[nodiscard]] virtual Channel::Time Now() const = 0;
+  // Wakes at `when`, not before, and not at what was asked for last. The sleeper lives on.
+  virtual void WakeAt(Channel::Time when, Sleeper& sleeper) = 0;
+  // What no other node draws, nor this one again.
+  virtual std::uint64_t DrawId() = 0;
+  // Whether the calling thread is the one of it all.
+  [[nodiscard]] virtual bool RunsHere() const = 0;
 };
 
 }  // namespace sluice::redis

@@ -1,17 +1,39 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "net/timer_wheel.h"
+#include "redis/request.h"
 #include "redis/route.h"
-#include "redis/secret_call.h"
 
 namespace sluice::net {
 class EventLoop;
 }  // namespace sluice::net
 
 namespace sluice::redis {
+
+// Asks for the secret that all nodes of one Redis share, and makes it what is offered if there is
+// none. A secret is text of kDigits hexadecimal digits.
+class SecretCall : public store::StoreCall {
+ public:
+  static constexpr std::string_view kKey = "sl1:{tokens}:secret";  // Kept without an end.
+  static constexpr std::size_t kDigits = 64;
+
+  std::string offer;  // In.
+  std::string found;  // Out.
+};
+
+struct SecretVerb {
+  using Call = SecretCall;
+  static std::optional<ScriptId> Append(Call& call, const Judged& judged, std::string& out);
+  static Outcome Read(Reply reply, Call& call);
+  static std::uint16_t Place(Call& call);
+};
 
 // Keeps a node in possession of the secret that all nodes of its Redis share. The first node makes
 // it. Each asks until it knows it, and then now and then, offering the one that it knows: so a

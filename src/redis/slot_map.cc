@@ -56,10 +56,7 @@ std::optional<std::int64_t> IntegerOf(const RespNode* node) {
 }
 
 std::uint16_t NumberOf(SlotMap& map, net::DialTarget target) {
-  const auto same = [&](const net::DialTarget& node) {
-    return node.host == target.host && node.port == target.port;
-  };
-  const auto found = std::ranges::find_if(map.nodes, same);
+  const auto found = std::ranges::find(map.nodes, target);
   if (found != map.nodes.end()) {
     return static_cast<std::uint16_t>(found - map.nodes.begin());
   }

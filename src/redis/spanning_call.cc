@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "redis/key_text.h"
-#include "redis/reply_reader.h"
+#include "redis/check_request.h"
 
 namespace sluice::redis {
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "redis/channel.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {

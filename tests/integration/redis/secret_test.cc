@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redis/secret_call.h"
+#include "redis/shared_secret.h"
 #include "support/manual_clock.h"
 #include "support/redis_store_fixture.h"
 

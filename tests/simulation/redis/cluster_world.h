@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "redis/cluster_route.h"
-#include "redis/environment.h"
 #include "simulation/redis/network.h"
 #include "simulation/redis/simulated_cluster.h"
 #include "support/store_calls.h"

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "redis/check_request.h"
+
 namespace sluice::redis {
 
 namespace {
@@ -66,7 +68,7 @@ void World::Ask(Node& node) {
   call.checks = call.own_checks;
   call.answers = call.own_answers;
   call.answer_by = network_.now() + ChannelSettings{}.deadline;
-  node.channel->Send(Channel::Kind::kCheck, call, network_.now());
+  node.channel->Send(Request::Of<CheckVerb>(call), network_.now());
   node.line->Pump();
 }
 

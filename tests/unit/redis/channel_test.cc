@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "redis/check_request.h"
 #include "support/manual_clock.h"
 #include "support/store_calls.h"
 #include "wire/resp_command_parser.h"
@@ -57,7 +58,7 @@ class ChannelTest : public ::testing::Test {
 
   void Ask(OwnedCheckCall& call, Units cost = 1) {
     call.Add({.key = key_.view(), .quota = Ten(), .cost = Cost{cost}});
-    channel_.Send(Channel::Kind::kCheck, call, now_);
+    channel_.Send(Request::Of<CheckVerb>(call), now_);
   }
 
   // The first words of all commands that were sent since.
@@ -409,10 +410,10 @@ TEST_F(ChannelTest, ASenderMayAskAgainWhileItIsAnswered) {
   call.answers = answers;
   call.again = [&] {
     if (call.answered < 3) {
-      channel_.Send(Channel::Kind::kCheck, call, now_);
+      channel_.Send(Request::Of<CheckVerb>(call), now_);
     }
   };
-  channel_.Send(Channel::Kind::kCheck, call, now_);
+  channel_.Send(Request::Of<CheckVerb>(call), now_);
   (void)Sent();
   Reply(std::string(kLoaded) + std::string(kCharged));
   EXPECT_EQ(Sent().size(), 1U);
@@ -425,22 +426,21 @@ TEST_F(ChannelTest, ASenderMayAskAgainWhileItIsAnswered) {
 
 // Takes what the server sends away, or not.
 struct Elsewhere final : Redirector {
-  bool OnSentAway(Channel&, Channel::Command& command, std::string_view error,
-                  Channel::Time) override {
+  bool OnSentAway(Channel&, Command& command, std::string_view error, Channel::Time) override {
     errors.emplace_back(error);
     if (takes) {
       taken.push_back(std::move(command));
     }
     return takes;
   }
-  void OnTopology(Channel&, std::span<const wire::RespNode> reply, Channel::Time) override {
+  void OnTopology(Channel&, redis::Reply reply, Channel::Time) override {
     topologies += reply.empty() ? 0 : 1;
   }
   void OnState(Channel& channel, Channel::Time) override { up = channel.up(); }
 
   bool takes = true;
   std::vector<std::string> errors;
-  std::vector<Channel::Command> taken;
+  std::vector<Command> taken;
   int topologies = 0;
   bool up = false;
 };
@@ -457,7 +457,7 @@ TEST_F(ChannelTest, WhatAServerSendsAwayGoesElsewhereWithItsDeadline) {
   EXPECT_EQ(call.answers_got, 0);
   ASSERT_EQ(elsewhere.taken.size(), 1U);
   EXPECT_EQ(elsewhere.errors[0], "MOVED 3999 127.0.0.1:6381");
-  EXPECT_EQ(elsewhere.taken[0].call, &call);
+  EXPECT_EQ(elsewhere.taken[0].request.call(), &call);
   EXPECT_EQ(elsewhere.taken[0].deadline, now_ + milliseconds(10));
   // As if this were the other one.
   elsewhere.taken[0].asking = true;
@@ -497,11 +497,8 @@ TEST_F(ChannelTest, TakingBackByAnIdGoesOnAfterALostConnection) {
   EXPECT_EQ(last_[1], ScriptOf(ScriptId::kSpan).sha1);
   EXPECT_TRUE(last_[3].ends_with(":undo:4d")) << last_[3];
   Reply(std::string(kLoaded) + std::string(kCharged));
-  Channel::Command undo{.kind = Channel::Kind::kUndo,
-                        .script = ScriptId::kSpanUndo,
-                        .deadline = now_ + seconds(2),
-                        .may_repeat = true};
-  channel_.AppendUndoOf(part, undo.bytes);
+  Command undo = channel_.CommandToUndo(part);
+  undo.deadline = now_ + seconds(2);
   channel_.Send(std::move(undo), now_);
   EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA"}));
   const std::vector<std::string> first = last_;

@@ -45,7 +45,7 @@ class CounterCallTest : public ::testing::Test {
     call.hits = hits;
     call.expiry_s = 60;
     call.request = request == nullptr ? &call : request;
-    channel_->Send(Channel::Kind::kCounter, call, now_);
+    channel_->Send(Request::Of<CounterVerb>(call), now_);
     return call;
   }
 

@@ -1,4 +1,4 @@
-#include "redis/check_command.h"
+#include "redis/check_request.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/random.h"
+#include "redis/key_requests.h"
 #include "redis/key_text.h"
 
 namespace sluice::redis {
@@ -99,7 +100,7 @@ std::string RecordOf(const store::CheckCall& call) {
 
 }  // namespace
 
-ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& out) {
+std::optional<ScriptId> CheckVerb::Append(Call& call, const Judged& judged, std::string& out) {
   std::size_t asked = 0;
   std::size_t keys = 0;
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
@@ -160,10 +161,11 @@ ScriptId AppendCheck(store::CheckCall& call, const Judged& judged, std::string& 
   return script;
 }
 
-void AppendSpanUndo(const store::CheckCall& call, const Judged& judged, std::string& out) {
+Undo UndoOf(const store::CheckCall& call, const Judged& judged) {
+  Undo undo{.script = ScriptId::kSpanUndo};
   const auto asked = static_cast<std::size_t>(std::ranges::count_if(call.checks, IsAsked));
-  CommandArgs args(out, 3 + 1 + asked + 1 + 6 * asked);
-  args.BeginScript(ScriptId::kSpanUndo, 1 + asked);
+  CommandArgs args(undo.bytes, 3 + 1 + asked + 1 + 6 * asked);
+  args.BeginScript(undo.script, 1 + asked);
   args.Put(RecordOf(call));
   for (const Check& check : call.checks) {
     if (IsAsked(check)) {
@@ -177,6 +179,35 @@ void AppendSpanUndo(const store::CheckCall& call, const Judged& judged, std::str
       args.PutFragment(check.quota.algorithm);
       args.Put(check.cost.units);
       args.PutQuota(check.quota, judged, call.answers[i].hold);
+    }
+  }
+  return undo;
+}
+
+// One for all where the request has an id, else one for each check that was asked: a clamped
+// refund, or the release of its hold.
+void CheckVerb::AppendUndos(const Call& call, const Judged& judged, std::vector<Undo>& undos) {
+  if (call.peek) {
+    return;
+  }
+  if (call.request_id != 0) {
+    undos.push_back(UndoOf(call, judged));
+    return;
+  }
+  for (std::size_t i = 0; i < call.checks.size(); ++i) {
+    const Check& check = call.checks[i];
+    if (!IsAsked(check)) {
+      continue;
+    }
+    Undo& undo = undos.emplace_back();
+    if (core::HasHolds(check.quota.algorithm)) {
+      undo.script = ScriptId::kRelease;
+      AppendRelease(check.key, check.quota, call.answers[i].hold, judged, undo.bytes);
+    } else {
+      // The mark of a reset is not asked for: while a slot moves, Redis runs nothing on two keys of
+      // which one is not there, and this charge would stay.
+      CommandArgs args(undo.bytes, 3 + KeysOf(check.key) + 7 + 2);
+      PutRefund(args, check.key, check.quota, check.cost.units, judged);
     }
   }
 }

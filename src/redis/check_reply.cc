@@ -1,18 +1,14 @@
-#include "redis/reply_reader.h"
-
 #include <algorithm>
 
 #include "base/random.h"
 #include "core/wide.h"
-#include "redis/check_command.h"
-#include "redis/key_text.h"
+#include "redis/check_request.h"
 
 namespace sluice::redis {
 
 namespace {
 
 using store::CheckAnswer;
-using wire::RespType;
 
 // As src/redis/lua/now.lua numbers them.
 static_assert(static_cast<int>(Reason::kQuotaExceeded) == 1);
@@ -28,33 +24,12 @@ constexpr std::int64_t kNever = -1;
 constexpr std::int64_t kUnknown = -2;
 
 constexpr std::size_t kNumbersPerCheck = 4;
-constexpr std::int64_t kLongestUs = std::int64_t{1} << 52U;  // What the scripts cut waits to.
 
 Duration WaitOf(std::int64_t us) {
   if (us >= kLongestUs) {
     return Duration(core::kLongestWaitNs);
   }
   return Duration(us * 1000);
-}
-
-bool AreIntegers(Reply reply) {
-  if (reply.empty() || reply[0].type != RespType::kArray || reply.size() != reply[0].size + 1 ||
-      reply.size() < 2) {
-    return false;
-  }
-  for (const wire::RespNode& node : reply.subspan(1)) {
-    if (node.type != RespType::kInteger) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool IsTime(const wire::RespNode& node) {
-  return node.type == RespType::kInteger && node.integer >= 0 && node.integer < kLongestUs;
-}
-WallInstant InstantOf(const wire::RespNode& node) {
-  return WallInstant(Duration(node.integer * 1000));
 }
 
 bool HasBans(const store::CheckCall& call) {
@@ -108,20 +83,12 @@ bool ReadDecision(Reply numbers, const store::Check& check, WallInstant now, Che
 
 }  // namespace
 
-bool ReadTime(Reply reply, WallInstant& now) {
-  if (!AreIntegers(reply) || !IsTime(reply[1])) {
-    return false;
-  }
-  now = InstantOf(reply[1]);
-  return true;
-}
-
-CheckReply ReadCheckReply(Reply reply, store::CheckCall& call) {
+Outcome CheckVerb::Read(Reply reply, Call& call) {
   if (!ReadTime(reply, call.now)) {
-    return CheckReply::kMalformed;
+    return Outcome::Malformed();
   }
-  if (reply.size() == 2) {
-    return CheckReply::kAgain;
+  if (reply.size() == 2) {  // The calendar's edges that were sent are not those of this time.
+    return {.kind = Outcome::Kind::kAgain};
   }
   Reply rest = reply.subspan(2);
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
@@ -132,62 +99,18 @@ CheckReply ReadCheckReply(Reply reply, store::CheckCall& call) {
     }
     if (rest.size() < kNumbersPerCheck ||
         !ReadDecision(rest.first(kNumbersPerCheck), check, call.now, call.answers[i])) {
-      return CheckReply::kMalformed;
+      return Outcome::Malformed();
     }
     rest = rest.subspan(kNumbersPerCheck);
   }
-  return rest.size() == (HasBans(call) ? 1 : 0) ? CheckReply::kAnswered : CheckReply::kMalformed;
-}
-
-std::uint64_t BansIn(Reply reply, const store::CheckCall& call) {
-  return HasBans(call) ? static_cast<std::uint64_t>(std::max<std::int64_t>(reply.back().integer, 0))
-                       : 0;
-}
-
-bool ReadBanPage(Reply reply, BanPage& page) {
-  constexpr std::size_t kNodesPerBan = 4;
-  if (reply.size() < 3 || reply[0].type != RespType::kArray || reply.size() != reply[0].size + 1 ||
-      (reply.size() - 3) % kNodesPerBan != 0 || !IsTime(reply[1]) ||
-      reply[2].type != RespType::kBulk || reply[2].text.empty()) {
-    return false;
+  const bool has_bans = HasBans(call);
+  if (rest.size() != (has_bans ? 1 : 0)) {
+    return Outcome::Malformed();
   }
-  page.now = InstantOf(reply[1]);
-  for (Reply rest = reply.subspan(3); !rest.empty(); rest = rest.subspan(kNodesPerBan)) {
-    if (rest[0].type != RespType::kBulk || !IsTime(rest[1]) || !IsTime(rest[2]) ||
-        rest[3].type != RespType::kBulk) {
-      return false;
-    }
-    if (auto key = ReadBanKeyText(rest[0].text, rest[3].text)) {
-      page.bans.emplace_back(rest[0].text, store::BannedKey{.key = *std::move(key),
-                                                            .since = InstantOf(rest[2]),
-                                                            .until = InstantOf(rest[1])});
-    }
-  }
-  page.begin = reply[2].text;
-  return true;
-}
-
-bool ReadRecord(Reply reply, store::RecordCall& call) {
-  constexpr auto kLast = static_cast<std::int64_t>(store::RecordCall::Found::kPending);
-  if (reply.size() != 4 || reply[0].type != RespType::kArray || reply[0].size != 3 ||
-      !IsTime(reply[1]) || reply[2].type != RespType::kInteger || reply[2].integer < 0 ||
-      reply[2].integer > kLast || reply[3].type != RespType::kBulk) {
-    return false;
-  }
-  call.now = InstantOf(reply[1]);
-  call.found = static_cast<store::RecordCall::Found>(reply[2].integer);
-  call.answer = reply[3].text;
-  return true;
-}
-
-bool ReadSecret(Reply reply, SecretCall& call) {
-  if (reply.size() != 1 || reply[0].type != RespType::kBulk ||
-      reply[0].text.size() != SecretCall::kDigits ||
-      reply[0].text.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
-    return false;
-  }
-  call.found = reply[0].text;
-  return true;
+  Outcome outcome;
+  outcome.bans =
+      has_bans ? static_cast<std::uint64_t>(std::max<std::int64_t>(rest[0].integer, 0)) : 0;
+  return outcome;
 }
 
 CheckAnswer UnlimitedAnswer(const store::Check& check) {
