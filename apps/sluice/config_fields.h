@@ -8,7 +8,7 @@
 #include "sluice/decision.h"
 
 #include "rules/findings.h"
-#include "rules/yaml_node.h"
+#include "rules/yaml_tree.h"
 
 // Readers of what a configuration is made of. Each reports what is wrong, with the remedy.
 namespace sluice::app {

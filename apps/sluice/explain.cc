@@ -14,9 +14,9 @@
 #include "command_line.h"
 #include "exit_code.h"
 #include "rule_files.h"
-#include "rules/quota_text.h"
+#include "rules/rule.h"
 #include "wire/path_normalizer.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::app {
 

@@ -10,7 +10,7 @@
 #include "first_request.h"
 #include "version.h"
 #include "wire/json_writer.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::app {
 

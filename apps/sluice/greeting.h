@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "rules/mode_overrides.h"
+#include "rules/rule.h"
 #include "rules/rule_set.h"
 #include "server.h"
 

@@ -5,7 +5,7 @@
 #include "ask_admin.h"
 #include "command.h"
 #include "command_line.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 // sluice mode and sluice kill-switch.
 namespace sluice::app {

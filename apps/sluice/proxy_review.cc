@@ -10,7 +10,7 @@
 #include "rules/value_reader.h"
 #include "wire/ascii.h"
 #include "wire/path_normalizer.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::app {
 

@@ -17,9 +17,7 @@
 #include "progress_bar.h"
 #include "replay/events.h"
 #include "replay/log_replay.h"
-#include "replay/report_html.h"
-#include "replay/report_json.h"
-#include "replay/report_text.h"
+#include "replay/replay_report.h"
 #include "rule_files.h"
 #include "version.h"
 

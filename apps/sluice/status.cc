@@ -7,7 +7,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::app {
 

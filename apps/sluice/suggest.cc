@@ -13,9 +13,8 @@
 #include "logs/log_merge.h"
 #include "ordered_logs.h"
 #include "progress_bar.h"
-#include "replay/report_text.h"
+#include "replay/replay_report.h"
 #include "replay/suggestion.h"
-#include "replay/suggestion_text.h"
 
 namespace sluice::app {
 

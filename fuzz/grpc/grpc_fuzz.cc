@@ -8,9 +8,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "wire/grpc_health.h"
 #include "wire/grpc_message.h"
-#include "wire/grpc_status.h"
 #include "wire/native_check.h"
 #include "wire/native_redemption.h"
 #include "wire/rls_request.h"

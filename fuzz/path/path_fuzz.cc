@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 #include "wire/path_normalizer.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "wire/form_query.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace {
 

@@ -9,7 +9,6 @@
 #include "sluice/result.h"
 
 #include "control/change_error.h"
-#include "rules/mode_overrides.h"
 #include "rules/rule.h"
 #include "service/limiter_service.h"
 #include "sources/file_follower.h"

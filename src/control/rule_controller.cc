@@ -6,7 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "control/rule_text.h"
-#include "rules/origin.h"
+#include "rules/rule.h"
 #include "service/active_rules.h"
 
 namespace sluice::control {

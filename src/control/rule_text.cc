@@ -12,7 +12,7 @@ namespace {
 
 using rules::YamlNode;
 
-// Whether plain text is a number of JSON's: digits, or digits with a fraction.
+// Whether plain text is a JSON number: digits, or digits with a fraction.
 bool IsNumber(std::string_view text) {
   if (text.starts_with('-')) {
     text.remove_prefix(1);
@@ -27,7 +27,7 @@ bool IsNumber(std::string_view text) {
          (point == std::string_view::npos || digits(text.substr(point + 1)));
 }
 
-// As deep as a YamlTree may be, which is less than a JsonWriter can.
+// The maximum depth of a YamlTree, which is less than a JsonWriter's.
 void Write(const YamlNode& node, wire::JsonWriter& json) {  // NOLINT(misc-no-recursion)
   switch (node.kind) {
     case YamlNode::Kind::kNull:

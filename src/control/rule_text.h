@@ -7,8 +7,8 @@
 
 namespace sluice::control {
 
-// Rule `id` of `source` as JSON: its fields in their order, numbers and truths where YAML reads
-// them so. "{}" if the source has no such rule. Reads the whole source: for a person who looks.
+// Rule `id` of `source` as JSON: its fields in order, with numbers and booleans as in YAML. "{}" if
+// the source does not have the rule. Parses the whole source, so it is only for display.
 [[nodiscard]] std::string RuleText(const rules::SourceText& source, std::string_view id);
 
 }  // namespace sluice::control

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include "rules/origin.h"
+#include "rules/rule.h"
 #include "sources/rule_globs.h"
 
 namespace sluice::control {

@@ -7,7 +7,7 @@
 #include "envoy/config_value.h"
 #include "envoy/limit_fields.h"
 #include "envoy/limit_reader.h"
-#include "rules/foreign_yaml.h"
+#include "rules/yaml_tree.h"
 
 namespace sluice::envoy {
 

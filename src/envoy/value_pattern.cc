@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "rules/regex_options.h"
+#include "rules/regex_index.h"
 
 namespace sluice::envoy {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "wire/scalar_object.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::logs {
 

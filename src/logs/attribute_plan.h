@@ -16,36 +16,36 @@
 
 namespace sluice::logs {
 
-// Which of a log's values become which attributes of a request. Made once, read by all that
-// read lines; immutable.
+// Which values of a log become which attributes of a request. Immutable, and shared by all readers
+// of lines.
 class AttributePlan {
  public:
-  // `names`: the attributes that anybody will ask for. Each comes from the field or column of
-  // its own name, or of the name that `sources` gives it (user_id=account). `cost`: where a
-  // request's cost comes from; "" for 1 each.
+  // `names`: the attributes that will be read. Each comes from the field or column of the same
+  // name, or of the name in `sources` (user_id=account). `cost`: the column of a request's cost; ""
+  // for 1 each.
   AttributePlan(const std::vector<std::string>& names,
                 const std::map<std::string, std::string>& sources, const std::string& cost);
 
-  // Has the attribute `endpoint` read as a listener reads the path of a proxy's question. Without
-  // it, it is what the log has.
+  // Makes the attribute `endpoint` what a listener makes of the path in a proxy's request.
+  // Otherwise it is the path as logged.
   void ReadPathsAs(const wire::PathSettings& paths);
-  // Which attribute is so read; nullopt if none is.
+  // The attribute that is read in this way; nullopt if none.
   [[nodiscard]] const std::optional<std::size_t>& path() const { return path_; }
-  // Appends what rules see of `path`, as the log has it. An error, for people, where the listener
-  // refuses such a request before any rule sees it.
+  // Appends what rules see for the logged `path`. Error, as a text for people: the listener would
+  // refuse the request.
   [[nodiscard]] tl::expected<void, std::string_view> AppendPath(std::string& out,
                                                                 std::string_view path) const;
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::string& name(std::size_t i) const { return names_[i]; }
-  // Columns to be asked of formats that have their own: LogRecord::columns.
+  // The columns to read from formats with columns: LogRecord::columns.
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
 
-  // A view without data where the record has no such value.
+  // A view without data if the record has no such value.
   [[nodiscard]] std::string_view ValueOf(std::size_t i, const LogRecord& record) const {
     return Get(sources_[i], record);
   }
-  // nullopt where the cost is absent or no whole number from 0 to kMaxUnits.
+  // nullopt if the cost is absent or not a whole number from 0 to kMaxUnits.
   [[nodiscard]] std::optional<Units> CostOf(const LogRecord& record) const;
 
  private:

@@ -1,5 +1,3 @@
-#include "logs/byte_source.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/fault.h"
+#include "logs/line_reader.h"
 
 namespace sluice::logs {
 
@@ -22,7 +21,7 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
-// A file descriptor, with its first bytes to look at.
+// A file descriptor whose first bytes can be examined.
 class PlainSource final : public ByteSource {
  public:
   PlainSource(std::string path, int fd, bool is_file, std::uint64_t size)
@@ -35,7 +34,7 @@ class PlainSource final : public ByteSource {
   PlainSource(const PlainSource&) = delete;
   PlainSource& operator=(const PlainSource&) = delete;
 
-  // The first bytes, at most kHead of them, which Read() gives again.
+  // The first bytes, at most kHead, which Read() returns again.
   [[nodiscard]] Result<std::string_view> Head() {
     while (head_size_ < head_.size()) {
       const auto got = ReadFile({head_.data() + head_size_, head_.size() - head_size_});
@@ -87,7 +86,7 @@ class PlainSource final : public ByteSource {
   std::size_t head_given_ = 0;
 };
 
-// Gunzips; several members in a row are one text, as log rotation and pigz make them.
+// Decompresses gzip. Several members in a row are one text, as log rotation and pigz write them.
 class GzipSource final : public ByteSource {
  public:
   GzipSource(std::string path, std::unique_ptr<PlainSource> packed)
@@ -126,7 +125,7 @@ class GzipSource final : public ByteSource {
         stream_.avail_in = static_cast<uInt>(*got);
       }
       if (between_members_) {
-        if (*stream_.next_in == 0) {  // Padding, as tapes have.
+        if (*stream_.next_in == 0) {  // Padding, as on tapes.
           ++stream_.next_in;
           --stream_.avail_in;
           continue;
@@ -141,7 +140,7 @@ class GzipSource final : public ByteSource {
         const std::string why = stream_.msg == nullptr ? "" : std::string(": ") + stream_.msg;
         const std::size_t got = room.size() - stream_.avail_out;
         if (got != 0) {
-          return got;  // The next call meets the damage again.
+          return got;  // The next call reports the damage again.
         }
         End();
         return FileFault(path_, "its gzip stream is damaged: the part before was read" + why);

@@ -1,15 +1,14 @@
-#include "logs/clf.h"
-
 #include <algorithm>
 
-#include "logs/request_line.h"
+#include "logs/line_parser.h"
+#include "logs/log_record.h"
 #include "wire/ascii.h"
 
 namespace sluice::logs {
 
 namespace {
 
-// Up to the next space, which goes too.
+// Takes the text up to the next space, and the space.
 std::string_view TakeWord(std::string_view& rest) {
   const std::size_t end = rest.find(' ');
   const std::string_view word = rest.substr(0, end);
@@ -17,7 +16,7 @@ std::string_view TakeWord(std::string_view& rest) {
   return word;
 }
 
-// A "quoted text" and the space behind it. False if none begins here or it does not end.
+// Takes a "quoted text" and the space after it. False if there is none, or it is not closed.
 bool TakeQuoted(std::string_view& rest, std::string_view& text) {
   if (rest.empty() || rest.front() != '"') {
     return false;
@@ -45,8 +44,8 @@ bool TakeQuoted(std::string_view& rest, std::string_view& text) {
   return true;
 }
 
-// "client ident user", as it stands before the time. Servers no longer ask identd, so the second
-// word is a dash; that tells a client from whatever a log shipper put before it.
+// "client ident user", before the time. Servers no longer use identd, so the second word is a dash.
+// That distinguishes a client from a log shipper's prefix.
 bool IsWho(std::string_view who) {
   const std::size_t first = who.find(' ');
   if (first == who.npos) {
@@ -62,7 +61,7 @@ bool IsWho(std::string_view who) {
   }
   LogRecord client;
   SetClient(client, who.substr(0, first));
-  // Some server asked identd: the client must be an address, and the user a word.
+  // A server that uses identd: the client must be an address, and the user a word.
   return client.Get(Field::kIp).data() != nullptr && !user.empty() && user.find(' ') == user.npos;
 }
 
@@ -126,11 +125,11 @@ LineKind ClfParser::Parse(std::string_view line, LogRecord& record) {
     return Bad("no client");
   }
   if (!IsWho(who)) {
-    return Bad("the fields before the time are not: client - user");
+    return Bad("the fields before the time are not `client - user`");
   }
   const std::string_view client = TakeWord(who);
   SetClient(record, client);
-  TakeWord(who);  // identd's guess, which servers no longer ask for.
+  TakeWord(who);  // identd's answer, which servers no longer request.
   SetUnlessDash(record, Field::kUser, who);
 
   rest.remove_prefix(close + 1);
@@ -139,7 +138,7 @@ LineKind ClfParser::Parse(std::string_view line, LogRecord& record) {
   }
   std::string_view request;
   if (!TakeQuoted(rest, request)) {
-    return Bad("no \"request\" behind the time");
+    return Bad("no \"request\" after the time");
   }
   SetRequestLine(record, request);
   SetUnlessDash(record, Field::kStatus, TakeWord(rest));

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "logs/request_line.h"
+#include "logs/log_record.h"
 #include "wire/ascii.h"
 
 namespace sluice::logs {
@@ -26,7 +26,7 @@ constexpr ColumnRole As(ColumnKind kind, std::uint8_t rank = 0) {
   return {.kind = kind, .rank = rank};
 }
 
-// Drawn from what these write: NGINX's variables, Caddy ("request.client_ip"), Traefik
+// From the names that these programs write: NGINX's variables, Caddy ("request.client_ip"), Traefik
 // ("ClientHost"), Envoy ("start_time", "downstream_remote_address"), AWS load balancers
 // ("client:port", "elb_status_code"), Google's ("httpRequest.remoteIp"), W3C ("cs-uri-stem"),
 // Cloudflare's Logpush ("EdgeStartTimestamp").
@@ -190,7 +190,7 @@ constexpr Known kKnown[] = {
 
 constexpr std::size_t kLongestName = 48;
 
-// An absent value, as most logs write it.
+// An absent value in most logs.
 bool IsAbsent(std::string_view value) {
   return value.empty() || value == "-";
 }
@@ -309,7 +309,7 @@ std::string_view RowReader::End(LogRecord& record) {
   record.at = *at;
   if (record.Get(Field::kClient).data() == nullptr &&
       record.Get(Field::kForwardedFor).data() != nullptr) {
-    SetClient(record, record.Get(Field::kForwardedFor));  // All that Envoy's text format has.
+    SetClient(record, record.Get(Field::kForwardedFor));  // The only one in Envoy's text format.
   }
   const std::string_view endpoint = record.Get(Field::kEndpoint);  // A column of that name.
   if (request_line_.value.data() != nullptr) {

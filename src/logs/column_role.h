@@ -12,11 +12,11 @@
 
 namespace sluice::logs {
 
-// What a column of a CSV, W3C or JSON log is taken for, by its name.
+// The meaning of a column of a CSV, W3C or JSON log, by its name.
 enum class ColumnKind : std::uint8_t {
-  kPlain,        // Nothing that we know: found by its own name only.
-  kTime,         // A whole stamp, of any kind; with a kDate beside it perhaps the time of day.
-  kDate,         // 2025-12-17, or a whole stamp.
+  kPlain,        // No known meaning: found by its own name only.
+  kTime,         // A complete timestamp, or, if there is a kDate too, perhaps only the time of day.
+  kDate,         // 2025-12-17, or a complete timestamp.
   kField,        // `field`.
   kAddressPort,  // An address with its port, even where the address has colons.
   kRequestLine,  // GET /a HTTP/1.1
@@ -27,49 +27,49 @@ enum class ColumnKind : std::uint8_t {
 struct ColumnRole {
   ColumnKind kind = ColumnKind::kPlain;
   Field field = Field::kIp;
-  // Of several columns for one thing the one with the lowest counts: a proxy's own `client_ip`
-  // before its `remote_ip`.
+  // If several columns have the same meaning, the lowest rank counts: a proxy's `client_ip` before
+  // its `remote_ip`.
   std::uint8_t rank = 0;
 };
 
-// Names are compared by their letters and digits alone: remote_addr, RemoteAddr and
+// Names are compared by their letters and digits only: remote_addr, RemoteAddr and
 // request>headers>X-Forwarded-For are remoteaddr and requestheadersxforwardedfor.
 [[nodiscard]] ColumnRole RoleOf(std::string_view name);
 
-// The column that says when a request came, where the caller names it. `name` "": the one that is
-// known by its name. `unit`: what its numbers count since 1970; nullopt: their size tells.
+// The column with a request's time, if the caller names it. `name` "": a column with a known name.
+// `unit`: the unit of its numbers since 1970; nullopt: detected by their size.
 struct TimeColumn {
   std::string name{};
   std::optional<Duration> unit{};
 };
 
-// What the columns of a log are read by. What it points to outlives whoever reads by it.
+// How the columns of a log are read. The objects that it points to outlive the readers.
 struct ColumnOptions {
   StampReader* stamps = nullptr;
-  // Names of columns whose values go to LogRecord::columns, as they are; compared to the letter.
+  // Names of columns whose unchanged values go to LogRecord::columns; compared exactly.
   const std::vector<std::string>* wanted = nullptr;
   TimeColumn time{};
 };
 
-// Collects the columns of one line into a record: which of them is the time, which the
-// client, whatever their order. Reused from line to line. One thread.
+// Collects the columns of one line into a record, in any order: the time, the client and so on.
+// Reused from line to line. One thread.
 class RowReader {
  public:
   explicit RowReader(ColumnOptions options) : options_(std::move(options)) {}
 
-  // What a column called `name` is for.
+  // The meaning of a column.
   struct Column {
     ColumnRole role;
-    int wanted = -1;  // The index in LogRecord::columns; -1 if nobody wants it.
+    int wanted = -1;  // The index in LogRecord::columns; -1 if it is not read.
 
     [[nodiscard]] bool useless() const { return role.kind == ColumnKind::kPlain && wanted < 0; }
   };
   [[nodiscard]] Column ColumnNamed(std::string_view name) const;
 
   void Begin(LogRecord& record);
-  // `value` lives as long as the record is used. Empty values and "-" are absent ones.
+  // `value` must outlive the use of the record. Empty values and "-" count as absent.
   void Set(LogRecord& record, const Column& column, std::string_view value);
-  // "" if the record is whole, else what is wrong with it: a literal.
+  // "" if the record is complete, otherwise the problem: a literal.
   [[nodiscard]] std::string_view End(LogRecord& record);
 
  private:

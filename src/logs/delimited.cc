@@ -1,10 +1,9 @@
-#include "logs/delimited.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
-#include "logs/request_line.h"
+#include "logs/line_parser.h"
+#include "logs/log_record.h"
 
 namespace sluice::logs {
 
@@ -40,7 +39,7 @@ std::optional<char> DelimitedParser::DelimiterOf(std::string_view line) {
 bool DelimitedParser::Split(std::string_view line) {
   cells_.clear();
   unquoted_.clear();
-  unquoted_.reserve(line.size());  // Cells view it: it must not move.
+  unquoted_.reserve(line.size());  // Cells are views of it, so it must not move.
   std::size_t at = 0;
   for (;;) {
     if (at < line.size() && line[at] == '"') {
@@ -61,8 +60,9 @@ bool DelimitedParser::Split(std::string_view line) {
   }
 }
 
-// The quote that closes a text has the end of its cell behind it. Two are one within it; any
-// other is part of it, as in the \" of Apache. The place behind the text; nullopt if it is open.
+// A closing quote is followed by the end of its cell. Two quotes are one in the text; any other
+// quote is part of the text, as in Apache's \". Returns the position after the text; nullopt if it
+// is not closed.
 std::optional<std::size_t> DelimitedParser::TakeQuoted(std::string_view line, std::size_t open) {
   const std::size_t begin = unquoted_.size();
   std::size_t from = open + 1;
@@ -94,7 +94,7 @@ void DelimitedParser::NameColumns(const std::vector<std::string_view>& names) {
   }
 }
 
-// Of the first line, which is no header: what its cells look like.
+// Guesses the columns by the first line, if it is not a header.
 void DelimitedParser::GuessColumns() {
   bool time = false;
   bool client = false;

@@ -4,19 +4,15 @@
 #include <array>
 #include <utility>
 
-#include "logs/clf.h"
-#include "logs/delimited.h"
-#include "logs/haproxy.h"
-#include "logs/json_lines.h"
-#include "logs/w3c.h"
-#include "logs/wrapped_parser.h"
+#include "logs/line_parser.h"
+#include "logs/line_wrapping.h"
 
 namespace sluice::logs {
 
 namespace {
 
 constexpr int kLinesTried = 100;
-constexpr std::size_t kMostWrappings = 3;  // Compose, its stamps, syslog.
+constexpr std::size_t kMostWrappings = 3;  // Compose, its timestamps, syslog.
 
 std::string_view TakeLine(std::string_view& head) {
   const std::size_t end = head.find('\n');
@@ -28,7 +24,7 @@ std::string_view TakeLine(std::string_view& head) {
   return line;
 }
 
-// A parser for what is in the wrappings, of a log that begins with `head`.
+// A parser for the lines without their wrappings, of a log that begins with `head`.
 std::unique_ptr<LineParser> MakeInnerParser(Format format, std::string_view head,
                                             const ParserOptions& options) {
   const ColumnOptions columns{
@@ -71,9 +67,9 @@ std::unique_ptr<LineParser> MakeInnerParser(Format format, std::string_view head
   return std::make_unique<DelimitedParser>(columns, delimiter, options.column_names);
 }
 
-// How much of the first lines is understood: a point for each request, and one for each of what
-// tells where it came from and to; a bad line costs what a request with a client gains. So of two
-// ways that both can read a log, the one that finds more in it is taken.
+// Scores how much of the first lines a parser understands: a point for each request, and one each
+// for its client and its target; a bad line costs what a request with a client gains. So if two
+// ways can read a log, the one that finds more in it wins.
 struct Score {
   int good = 0;
   int bad = 0;
@@ -100,7 +96,7 @@ Score ScoreOf(Format format, std::string_view head, const ParserOptions& options
   return score;
 }
 
-// The first lines without one more wrapping. nullopt if less than half of them have it.
+// The first lines without one further wrapping. nullopt if fewer than half of them have it.
 struct Unwrapped {
   std::string head;
   int others = 0;  // Lines without it.
@@ -142,8 +138,8 @@ class Search {
       }
       Score score = ScoreOf(format, head, options_);
       score.bad += 2 * others;
-      // Of a JSON line in a JSON line both read as well where they name no client: the inner one
-      // is the request's.
+      // A JSON line within a JSON line: if neither names a client, both score the same. The inner
+      // one is the request's.
       const bool inner = !wrappings.empty() && wrappings.back() == Wrapping::kJsonText;
       if (score.good >= score.bad &&
           (score.good > best_.good || (inner && score.good != 0 && score.good == best_.good &&
@@ -261,11 +257,11 @@ Result<LogReading> DetectFormat(std::string_view head, const ParserOptions& opti
   }
   std::string_view rest = head;
   const bool events = TakeLine(rest).find("\"t_") != std::string_view::npos;
-  return tl::unexpected(Error{
-      .message = events ? "not a request log; to read events use --format events"
-                        : "its first lines are in no known format. Set the "
-                          "format with --format, the column of the time with --time (CSV, JSON, "
-                          "W3C), or describe the lines with --log-format"});
+  return tl::unexpected(
+      Error{.message = events ? "not a request log; to read events use --format events"
+                              : "the format of its first lines is unknown. Set it with --format, "
+                                "the column of the time with --time (CSV, JSON, "
+                                "W3C), or describe the lines with --log-format"});
 }
 
 std::string_view ForeignEncoding(std::string_view head) {
@@ -276,7 +272,7 @@ std::string_view ForeignEncoding(std::string_view head) {
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) {
     return "UTF-16";
   }
-  // Without a mark: every other byte of ASCII text is zero.
+  // Without a byte order mark: every other byte of ASCII text is zero.
   const std::string_view begin = head.substr(0, 16);
   const auto zeros = [begin](std::size_t from) {
     std::size_t count = 0;

@@ -1,9 +1,8 @@
-#include "logs/haproxy.h"
-
 #include <algorithm>
 #include <array>
 
-#include "logs/request_line.h"
+#include "logs/line_parser.h"
+#include "logs/log_record.h"
 #include "wire/ascii.h"
 
 namespace sluice::logs {
@@ -25,7 +24,7 @@ LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
   if (line.empty()) {
     return LineKind::kOther;
   }
-  // The first bracket that holds a stamp: syslog's has a process id.
+  // The first bracket with a timestamp. Syslog's bracket has a process id.
   std::size_t open = 0;
   std::size_t close = 0;
   for (;;) {
@@ -54,14 +53,14 @@ LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
   for (std::string_view& word : words) {
     const std::size_t begin = rest.find_first_not_of(' ');
     if (begin == rest.npos) {
-      return Bad("it is too short for an HTTP log: is it a TCP log?");
+      return Bad("it is too short for HAProxy's HTTP log; a TCP log has no requests");
     }
     rest.remove_prefix(begin);
     word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(word.size());
   }
   if (words[2].find('/') == words[2].npos) {
-    return Bad("no timers after the server: is it an HTTP log?");
+    return Bad("no timers after the server: this is not HAProxy's HTTP log");
   }
   record.Set(Field::kFrontend, words[0].substr(0, words[0].find('~')));  // '~' is TLS.
   record.Set(Field::kBackend, words[1].substr(0, words[1].find('/')));
@@ -80,10 +79,11 @@ LineKind HaproxyParser::Parse(std::string_view line, LogRecord& record) {
   record.Set(Field::kTermination, words[7]);
   const std::size_t quote = rest.find('"');
   if (quote == rest.npos) {
-    return Bad("no \"request\": is it a TCP log?");
+    return Bad("no \"request\": a TCP log has no requests");
   }
   std::string_view request = rest.substr(quote + 1);
-  request = request.substr(0, request.rfind('"'));  // Cut off by syslog it may not end.
+  request = request.substr(
+      0, request.rfind('"'));  // If syslog truncated the line, the quote is not closed.
   SetRequestLine(record, request);
   return LineKind::kRequest;
 }

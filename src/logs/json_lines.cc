@@ -1,5 +1,3 @@
-#include "logs/json_lines.h"
-
 #include <array>
 #include <cstddef>
 #include <limits>
@@ -8,6 +6,8 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "logs/line_parser.h"
+
 namespace sluice::logs {
 
 namespace {
@@ -15,7 +15,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kMostLevels = 16;
-constexpr std::size_t kMostNames = 10'000;  // That are remembered: logs may make up names.
+constexpr std::size_t kMostNames =
+    10'000;  // Names that are cached: logs may have any number of names.
 
 json::parse_options Options() {
   json::parse_options options;
@@ -25,7 +26,7 @@ json::parse_options Options() {
 
 }  // namespace
 
-// Takes Boost.JSON's events and sets the record's values as they come.
+// Receives Boost.JSON's events and sets the record's values.
 class JsonHandler {
  public:
   static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
@@ -39,7 +40,8 @@ class JsonHandler {
     record_ = &record;
     row_.Begin(record);
     text_.clear();
-    text_.reserve(line_bytes);  // Values view it, so it must not move; decoding only shrinks.
+    text_.reserve(
+        line_bytes);  // Values are views of it, so it must not move. Decoding only shrinks it.
     part_begin_ = 0;
     name_.clear();
     depth_ = 0;
@@ -123,12 +125,12 @@ class JsonHandler {
 
   struct Level {
     bool is_array = false;
-    bool has_value = false;      // Of an array: its first element has been.
+    bool has_value = false;      // In an array: its first element has been read.
     bool ignored = false;        // Within a later element.
     std::size_t name_bytes = 0;  // Of name_ at its begin.
   };
 
-  // A name within an object replaces the one before it.
+  // A name in an object replaces the previous one.
   void StartName() {
     if (!in_name_) {
       name_.resize(levels_[depth_ - 1].name_bytes);

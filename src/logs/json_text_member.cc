@@ -1,5 +1,3 @@
-#include "logs/json_text_member.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +5,8 @@
 #include <utility>
 
 #include <boost/json/basic_parser_impl.hpp>
+
+#include "logs/line_wrapping.h"
 
 namespace sluice::logs {
 
@@ -24,7 +24,7 @@ json::parse_options Shallow() {
 
 }  // namespace
 
-// Takes Boost.JSON's events and keeps one text of the outermost object.
+// Receives Boost.JSON's events and keeps one text of the outermost object.
 class JsonTextHandler {
  public:
   static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
@@ -97,8 +97,8 @@ class JsonTextHandler {
   }
 
   std::vector<std::string> names_;
-  std::size_t rank_ = 0;       // Of found_; names_.size() if there is none.
-  std::size_t name_rank_ = 0;  // Of the member whose value comes next.
+  std::size_t rank_ = 0;       // Of found_; names_.size() if none was found.
+  std::size_t name_rank_ = 0;  // Of the member whose value follows.
   std::size_t depth_ = 0;
   std::string name_;
   std::string text_;

@@ -9,7 +9,7 @@
 
 namespace sluice::logs {
 
-// Takes a line apart from the left. A Take...() that returns false may have taken some of it.
+// Consumes a line from the left. A Take...() that returns false may have consumed a part of it.
 class LineHeader {
  public:
   explicit LineHeader(std::string_view line) : rest_(line) {}
@@ -40,7 +40,7 @@ class LineHeader {
     rest_.remove_prefix(count);
     return count >= least;
   }
-  // Up to the next blank, which is not taken.
+  // Up to the next blank, which is not consumed.
   std::string_view TakeWord() {
     const std::string_view word = rest_.substr(0, rest_.find(' '));
     rest_.remove_prefix(word.size());
@@ -99,7 +99,7 @@ class LineHeader {
     }
     return !TakeWord().empty();
   }
-  // Colours, which docker compose writes around names on request.
+  // Colour escapes, which docker compose writes around names on request.
   void TakeColours() {
     while (rest_.starts_with("\x1B[")) {
       const std::size_t end = rest_.find('m');

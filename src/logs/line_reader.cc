@@ -9,8 +9,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 8 * LineReader::kMaxLineBytes;
 
-// A mark says that a text is UTF-8. It stands at the begin of a log, or of each part of a joined
-// one.
+// The UTF-8 byte order mark. It occurs at the beginning of a log, or of each part of a joined one.
 std::string_view WithoutMark(std::string_view line) {
   return line.starts_with("\xEF\xBB\xBF") ? line.substr(3) : line;
 }

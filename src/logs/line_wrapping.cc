@@ -4,16 +4,14 @@
 #include <cstddef>
 #include <utility>
 
-#include "logs/json_text_member.h"
 #include "logs/line_header.h"
 #include "logs/line_reader.h"
-#include "logs/syslog_header.h"
 
 namespace sluice::logs {
 
 namespace {
 
-// Docker cuts lines into pieces of this many bytes; only the last piece ends in a line feed.
+// Docker splits lines into pieces of this many bytes; only the last piece ends in a line feed.
 constexpr std::size_t kDockerPieceBytes = std::size_t{16} << 10;
 
 std::optional<std::string_view> SkipName(std::string_view line) {
@@ -160,6 +158,34 @@ Unwrapper::Outcome Unwrapper::Unwrap(std::string_view line, std::string_view& co
   }
   content = *rest;
   return Outcome::kLine;
+}
+
+WrappedParser::WrappedParser(const std::vector<Wrapping>& wrappings,
+                             std::unique_ptr<LineParser> inner)
+    : inner_(std::move(inner)) {
+  for (const Wrapping wrapping : wrappings) {
+    unwrappers_.emplace_back(wrapping);
+  }
+}
+
+LineKind WrappedParser::Parse(std::string_view line, LogRecord& record) {
+  if (line.empty()) {
+    return LineKind::kOther;
+  }
+  for (Unwrapper& unwrapper : unwrappers_) {
+    std::string_view content;
+    switch (unwrapper.Unwrap(line, content)) {
+      case Unwrapper::Outcome::kLine:
+        line = content;
+        break;
+      case Unwrapper::Outcome::kPiece:
+        return LineKind::kOther;
+      case Unwrapper::Outcome::kOther:
+        return Bad("it does not begin like the lines before it");
+    }
+  }
+  const LineKind kind = inner_->Parse(line, record);
+  return kind == LineKind::kBad ? Bad(inner_->problem()) : kind;
 }
 
 }  // namespace sluice::logs

@@ -14,25 +14,23 @@
 
 namespace sluice::logs {
 
-// Several logs as one, in order of time: those of several servers, or one log and its rotated
-// forebears in any order. One thread.
+// Merges several logs by time: those of several servers, or a log and its rotated files, in any
+// order. One thread.
 class LogMerge {
  public:
-  static constexpr std::size_t kMostLogs = 500;  // All are open at once.
+  static constexpr std::size_t kMostLogs = 500;  // All are open at the same time.
 
-  // Errors: those of LogStream::Open(), of any of them; too many.
+  // Errors: those of LogStream::Open() for any of them; too many logs.
   [[nodiscard]] static Result<LogMerge> Open(const std::vector<std::string>& paths,
                                              const LogOptions& options, const AttributePlan& plan);
 
-  // The stream whose request is next, which has one; nullptr at the end. Of one time the streams
-  // come in the order given.
+  // The stream with the next request; nullptr at the end. For equal times, in the order of `paths`.
   [[nodiscard]] LogStream* Next();
 
   [[nodiscard]] const std::vector<std::unique_ptr<LogStream>>& streams() const { return streams_; }
-  // Why requests are missing that were read; after the end.
+  // After the end: why some requests that were read are missing.
   [[nodiscard]] std::optional<Error> Failure() const;
-  // Read so far, of all together: the part of the bytes, from 0 to 1, less than 0 where nobody
-  // knows how much there is.
+  // The share of all bytes that has been read, from 0 to 1; less than 0 if the size is unknown.
   [[nodiscard]] double Progress() const;
   [[nodiscard]] std::uint64_t LinesRead() const;
 

@@ -16,7 +16,7 @@ bool IsNameByte(char c) {
   return wire::IsDigit(c) || (lower >= 'a' && lower <= 'z') || c == '_';
 }
 
-// Takes "$name" or "${name}" off `text`, which begins with the dollar.
+// Consumes "$name" or "${name}" from `text`, which begins with the dollar.
 Result<std::string> TakeVariable(std::string_view& text) {
   text.remove_prefix(1);
   std::string_view name;
@@ -38,7 +38,7 @@ Result<std::string> TakeVariable(std::string_view& text) {
   return std::string(name);
 }
 
-// Up to the next variable; "\t" is a tab, as people write it on a command line.
+// The text up to the next variable; "\t" is a tab, as on a command line.
 std::string TakeLiteral(std::string_view& text) {
   std::string literal;
   while (!text.empty() && text.front() != '$') {
@@ -66,8 +66,7 @@ Result<LogPattern> LogPattern::Parse(std::string_view text) {
   pattern.begin = TakeLiteral(text);
   while (!text.empty()) {
     if (!pattern.columns.empty() && pattern.columns.back().literal.empty()) {
-      return Fault("there is nothing between $" + pattern.columns.back().name +
-                   " and the variable after it");
+      return Fault("no text separates $" + pattern.columns.back().name + " from the next variable");
     }
     auto name = TakeVariable(text);
     if (!name) {
@@ -137,7 +136,7 @@ LineKind PatternParser::Parse(std::string_view line, LogRecord& record) {
     const Column& column = columns_[i];
     std::size_t end = column.literal.empty() ? rest.size() : EndOf(column, rest);
     std::size_t next = end + column.literal.size();
-    if (end == rest.npos) {  // The line may end here, if it has what is needed.
+    if (end == rest.npos) {  // The line may end here, if it has the required columns.
       if (i + 1 < least_columns_ || !rest.ends_with(column.closing)) {
         return Bad("it does not match the format");
       }
@@ -151,7 +150,7 @@ LineKind PatternParser::Parse(std::string_view line, LogRecord& record) {
     }
     if (column.role.role.field == Field::kIp && column.role.role.kind == ColumnKind::kField &&
         value.find(' ') != value.npos && value.find(',') == value.npos) {
-      return Bad("there is more than a client in the field of the client");
+      return Bad("the client's field has more than one value");
     }
     if (!column.role.useless()) {
       row_.Set(record, column.role, value);
@@ -166,7 +165,7 @@ LineKind PatternParser::Parse(std::string_view line, LogRecord& record) {
 }
 
 // Source: "Access logs for your Application Load Balancer", AWS documentation. Older lines end
-// earlier. `time` is when the answer was complete; the request came at request_creation_time.
+// earlier. `time` is the end of the response; the request arrived at request_creation_time.
 PatternParser::Layout AlbLayout() {
   PatternParser::Layout layout = Builtin(
       R"($type $time $elb ${client:port} ${target:port} $request_processing_time )"

@@ -12,40 +12,40 @@
 
 namespace sluice::logs {
 
-// How the lines of a log are laid out, written as in NGINX's log_format:
+// The layout of a log's lines, written as in NGINX's log_format:
 //
 //   $remote_addr - $remote_user [$time_local] "$request" $status ${a:b}
 //
-// Each variable is a column, known by its name as the columns of a CSV are (column_role.h).
+// Each variable is a column. Its name has the same meaning as in a CSV log (column_role.h).
 struct LogPattern {
   struct Column {
     std::string name;
-    std::string literal;  // What stands behind it; "" for the last one perhaps.
+    std::string literal;  // The text after it; may be "" for the last one.
   };
-  std::string begin;  // What stands before the first column.
+  std::string begin;  // The text before the first column.
   std::vector<Column> columns;
 
-  // Errors: no variable, two without anything between them, a brace that is not closed.
+  // Errors: no variable, two variables without text between them, an unclosed brace.
   [[nodiscard]] static Result<LogPattern> Parse(std::string_view text);
 };
 
-// Reads lines that are laid out by a pattern. A text between quotes may have quotes behind
-// backslashes in it. What follows the pattern on a line is not read.
+// Parses lines with the layout of a pattern. A quoted text may contain quotes after backslashes.
+// The rest of a line after the pattern is ignored.
 class PatternParser final : public LineParser {
  public:
   struct Layout {
     LogPattern pattern;
-    // A line may end behind so many columns.
+    // A line may end after this many columns.
     std::size_t least_columns = 0;
-    // Whether columns outside quotes have no blanks in them.
+    // Whether columns outside quotes contain no blanks.
     bool blanks_separate = false;
-    // A column whose time counts only if no other is there; "" for none.
+    // A column whose time counts only if no other column has one; "" for none.
     std::string last_resort_time{};
-    // What the first column may say; empty: anything.
+    // The allowed values of the first column; empty: any.
     std::vector<std::string_view> first_values{};
   };
 
-  // `columns`: what the columns are for. What it points to outlives the parser.
+  // `columns`: the meaning of the columns. The objects that it points to outlive the parser.
   PatternParser(const ColumnOptions& columns, Layout layout);
 
   LineKind Parse(std::string_view line, LogRecord& record) override;
@@ -54,10 +54,10 @@ class PatternParser final : public LineParser {
   struct Column {
     RowReader::Column role;
     std::string literal;
-    std::string closing;  // The literal's part that ends the last column of a short line.
+    std::string closing;  // The part of the literal that ends the last column of a short line.
     bool quoted = false;
   };
-  // Where the literal behind a column stands in `rest`; npos if it is not there.
+  // The position in `rest` of the literal after a column; npos if it is missing.
   [[nodiscard]] std::size_t EndOf(const Column& column, std::string_view rest) const;
 
   RowReader row_;
@@ -68,7 +68,7 @@ class PatternParser final : public LineParser {
   std::vector<std::string_view> first_values_;
 };
 
-// The text formats of load balancers and proxies that write no names into their logs.
+// The text formats of load balancers and proxies, which do not name their columns.
 [[nodiscard]] PatternParser::Layout AlbLayout();         // AWS application load balancer.
 [[nodiscard]] PatternParser::Layout ClassicElbLayout();  // AWS classic load balancer.
 [[nodiscard]] PatternParser::Layout EnvoyLayout();       // Envoy's default text format.

@@ -9,9 +9,9 @@ namespace sluice::logs {
 
 namespace {
 
-// Requests wait in memory until their second is complete; more than this is not kept waiting.
+// Requests wait in memory until their second is complete, up to this many bytes.
 constexpr std::size_t kMostHeldBytes = std::size_t{256} << 20;
-// What is a jump even where the horizon is short.
+// The least jump, even if the horizon is short.
 constexpr Duration kJump = std::chrono::hours(1);
 
 }  // namespace
@@ -186,7 +186,7 @@ bool LogStream::ReadRequest() {
     const auto cost = plan_.CostOf(record_);
     if (!cost) {
       CountBad(reader_.line_number(),
-               "its cost is absent or no whole number from 0 to 999999999999999");
+               "its cost is absent or not a whole number from 0 to 999999999999999");
       continue;
     }
     cost_ = *cost;
@@ -212,7 +212,7 @@ bool LogStream::ReadPath() {
   }
   path_.clear();
   if (const auto read = plan_.AppendPath(path_, asked); !read) {
-    CountBad(reader_.line_number(), "Sluice refuses its path: " + std::string(read.error()));
+    CountBad(reader_.line_number(), "its path would be refused: " + std::string(read.error()));
     return false;
   }
   has_path_ = true;
@@ -307,7 +307,7 @@ LogSummary LogStream::Summary() const {
 }
 
 bool LogSummary::IsDisordered() const {
-  // One wrong time is no disorder; that many lines far ahead of each other are.
+  // A single wrong time does not make a log disordered. This many lines far ahead of each other do.
   const std::uint64_t out_of_order = late + (ahead > 2 ? ahead : 0);
   return !sorted && out_of_order * 100 > requests + ahead;
 }

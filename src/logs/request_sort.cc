@@ -18,7 +18,7 @@ namespace sluice::logs {
 namespace {
 
 constexpr std::size_t kFileBufferBytes = std::size_t{64} << 10;
-// Of one second; more of it is handed out as if it were the next one.
+// Requests of one second; further ones are returned as if they were the next second.
 constexpr std::size_t kMostSecondBytes = std::size_t{64} << 20;
 
 std::string TemporaryFolder() {
@@ -42,7 +42,7 @@ std::int64_t WholeSecond(WallInstant at) {
 // Requests in order, in a file: written once, then read once.
 class RequestSort::Piece {
  public:
-  // What stands before each request: its values follow, each behind its size.
+  // The header of each request. Its values follow, each after its size.
   struct Head {
     WallInstant at{};
     Units cost = 0;
@@ -80,19 +80,19 @@ class RequestSort::Piece {
       Put(value.data(), value.size());
     }
   }
-  // After the last Write(). False: not all could be written.
+  // Call it after the last Write(). False: not everything could be written.
   [[nodiscard]] bool Rewind() {
     failed_ = failed_ || std::fflush(file_) != 0 || std::fseek(file_, 0, SEEK_SET) != 0;
     return !failed_;
   }
 
-  // Reads the next request's head. False at the end, or if the file cannot be read: failed().
+  // Reads the next request's header. False at the end, or if the file cannot be read: failed().
   [[nodiscard]] bool Advance() {
     const std::size_t got = std::fread(&head_, 1, sizeof(head_), file_);
     failed_ = failed_ || (got != 0 && got != sizeof(head_)) || std::ferror(file_) != 0;
     return got == sizeof(head_);
   }
-  // Moves the values of the request at hand to `second`.
+  // Moves the values of the current request to `second`.
   void TakeValues(SecondOfRequests& second, std::size_t values) {
     for (std::size_t i = 0; i < values; ++i) {
       std::uint32_t size = 0;
@@ -111,7 +111,7 @@ class RequestSort::Piece {
 
  private:
   explicit Piece(std::FILE* file) : file_(file) {}
-  // Of nothing, `bytes` may be null, which C forbids.
+  // For 0 bytes, `bytes` may be null, which C does not allow.
   void Put(const void* bytes, std::size_t size) {
     failed_ = failed_ || (size != 0 && std::fwrite(bytes, 1, size, file_) != size);
   }
@@ -201,7 +201,7 @@ SecondOfRequests* RequestSort::NextFromMemory(SecondOfRequests& room) {
 }
 
 Result<SecondOfRequests*> RequestSort::NextFromPieces(SecondOfRequests& room) {
-  // Of one time the earlier piece first: it has the lines that came first.
+  // For equal times, the earlier piece first: it has the earlier lines.
   const auto later = [this](std::size_t a, std::size_t b) {
     const WallInstant at_a = pieces_[a]->head().at;
     const WallInstant at_b = pieces_[b]->head().at;

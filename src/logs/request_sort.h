@@ -15,12 +15,12 @@
 
 namespace sluice::logs {
 
-// Puts the requests of a whole log in order of time, however far out of it they come. What does
-// not fit into memory goes to temporary files in $TMPDIR (or /tmp), sorted piece by piece, which
-// are then merged: an external merge sort (Knuth, The Art of Computer Programming 3, 5.4).
+// Sorts all requests of a log by time. Requests that do not fit into memory are written to
+// temporary files in $TMPDIR (or /tmp) in sorted pieces, which are then merged: an external merge
+// sort (Knuth, The Art of Computer Programming 3, 5.4).
 //
 // One thread. Memory: `memory_bytes`, and 64 KiB for each piece on disk. Files have no name, so
-// that they are gone with the process, however it ends.
+// they disappear with the process, however it ends.
 class RequestSort {
  public:
   static constexpr std::size_t kMemoryBytes = std::size_t{128} << 20;
@@ -36,25 +36,25 @@ class RequestSort {
   // After the last request. Errors: as Add().
   [[nodiscard]] Result<void> Finish();
 
-  // The requests of the next second that has any, in order; of one time in the order in which
-  // they were added. nullptr at the end. It is the caller's until the third call after. Error:
-  // a temporary file cannot be read.
+  // The requests of the next non-empty second, sorted; for equal times, in the order in which they
+  // were added. nullptr at the end. Valid until the third call after this one. Error: a temporary
+  // file cannot be read.
   [[nodiscard]] Result<SecondOfRequests*> Next();
 
  private:
   class Piece;
 
   [[nodiscard]] Result<void> Spill();
-  // The same from memory and from pieces on disk.
+  // Next() from memory, and from pieces on disk.
   [[nodiscard]] SecondOfRequests* NextFromMemory(SecondOfRequests& room);
   [[nodiscard]] Result<SecondOfRequests*> NextFromPieces(SecondOfRequests& room);
 
   std::size_t values_;
   std::size_t memory_bytes_;
-  SecondOfRequests chunk_;  // What has not been written.
-  std::size_t next_ = 0;    // Of chunk_, if all of it fitted.
+  SecondOfRequests chunk_;  // Requests not yet written.
+  std::size_t next_ = 0;    // The position in chunk_, if all requests fitted into memory.
   std::vector<std::unique_ptr<Piece>> pieces_;
-  std::vector<std::size_t> heap_;  // Pieces that are not at their end, the earliest first.
+  std::vector<std::size_t> heap_;  // Unfinished pieces, the earliest request first.
   std::array<SecondOfRequests, 3> rooms_;
   std::size_t turn_ = 0;
 };

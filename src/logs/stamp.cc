@@ -22,10 +22,10 @@ namespace {
 using wire::IsDigit;
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-// Until when every instant plus the longest window is exact (core/quota.h): 2162-01-01.
+// Before this time, every instant plus the longest window is exact (core/quota.h): 2162-01-01.
 constexpr std::int64_t kLatestSecond = 6'058'972'800;
 
-// Takes a text apart from the left; what does not fit leaves it failed.
+// Consumes a text from the left. After a mismatch it is failed.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -72,7 +72,7 @@ class Cursor {
     rest_.remove_prefix(count);
     return taken;
   }
-  // ".123" or ",123" in nanoseconds, cut past the ninth digit; 0 if there is none.
+  // ".123" or ",123" in nanoseconds, truncated after the ninth digit; 0 if absent.
   std::int64_t Fraction() {
     if (!Take('.') && !Take(',')) {
       return 0;
@@ -114,7 +114,7 @@ std::optional<std::int64_t> DaysOf(std::int64_t year, std::int64_t month, std::i
   return date::sys_days(civil).time_since_epoch().count();
 }
 
-// "hh:mm:ss" as seconds of the day. 24:00:00 is none; a leap second counts as the next.
+// "hh:mm:ss" as seconds of the day. 24:00:00 is invalid; a leap second counts as the next second.
 std::int64_t ReadClock(Cursor& in) {
   const std::int64_t hours = in.Number(2);
   in.Expect(':');
@@ -127,7 +127,7 @@ std::int64_t ReadClock(Cursor& in) {
   return (((hours * 60) + minutes) * 60) + seconds;
 }
 
-// "Z", "+0100", "+01:00", "+01" in seconds east; nullopt if there is none.
+// "Z", "+0100", "+01:00", "+01" in seconds east; nullopt if absent.
 std::optional<std::int64_t> ReadOffset(Cursor& in) {
   if (in.Take('Z') || in.Take('z')) {
     return 0;
@@ -156,9 +156,9 @@ struct Number {
   std::int64_t whole = 0;
   std::int64_t billionths = 0;
 };
-// At most 19 digits, and a fraction or not.
+// At most 19 digits, with or without a fraction.
 std::optional<Number> ReadNumber(std::string_view text) {
-  std::uint64_t read = 0;  // Holds 19 digits, whatever they are.
+  std::uint64_t read = 0;  // Holds any 19 digits.
   std::size_t digits = 0;
   while (digits < text.size() && IsDigit(text[digits])) {
     if (digits == 19) {
@@ -187,18 +187,19 @@ std::optional<WallInstant> InstantOf(const Number& number, Duration unit) {
 
 }  // namespace
 
-// The zone of stamps that name none, and what was worked out last.
+// The zone of timestamps without one, and the cached results.
 struct StampReader::Zone {
   const date::time_zone* zone = nullptr;
-  std::int64_t quarter = std::numeric_limits<std::int64_t>::min();  // Of local time, last asked.
-  std::int64_t offset = 0;                                          // Its, in seconds east.
-  // What Clf() last read, and its day: most lines are of the same second or day.
+  std::int64_t quarter =
+      std::numeric_limits<std::int64_t>::min();  // The local time of the last lookup.
+  std::int64_t offset = 0;                       // Its offset, in seconds east.
+  // The last result of Clf(), and its day: most lines have the same second or day.
   std::array<char, 26> last_text{};
   std::optional<WallInstant> last;
   std::array<char, 11> day_text{};
   std::int64_t day = 0;
 
-  // Seconds since 1970 of a civil time here. Offsets change on whole quarters of an hour.
+  // Seconds since 1970 of a civil time in this zone. Offsets change on whole quarters of an hour.
   std::int64_t ToUtc(std::int64_t local) {
     const std::int64_t now = local / 900;
     if (now != quarter) {

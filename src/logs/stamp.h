@@ -10,31 +10,30 @@
 
 namespace sluice::logs {
 
-// Reads the ways in which logs write when something happened. Stamps that name no zone are
-// civil time in the zone given; of an hour that came twice the first is meant, and one that
-// never was is read by the offset before the gap. Instants from 1970 to the end of 2161
-// (core/quota.h says why); anything else is no stamp. Remembers the last stamp, day and
-// quarter of an hour that it worked out, so that a line costs a few nanoseconds. One thread.
+// Parses the timestamps of logs. A timestamp without a zone is civil time in the given zone. If an
+// hour occurs twice, the first is used; a time in a gap is read with the offset before the gap.
+// Accepts instants from 1970 to the end of 2161 (core/quota.h says why). Caches the last timestamp,
+// day and quarter of an hour, so that a line costs a few nanoseconds. One thread.
 class StampReader {
  public:
-  // `zone`: an IANA name. Error: there is no such zone.
+  // `zone`: an IANA name. Error: unknown zone.
   [[nodiscard]] static Result<StampReader> In(std::string_view zone);
   StampReader(StampReader&&) noexcept;
   StampReader& operator=(StampReader&&) noexcept;
   ~StampReader();
 
-  // "17/Dec/2025:09:03:01 +0100", with a fraction or without a zone too.
+  // "17/Dec/2025:09:03:01 +0100", also with a fraction or without a zone.
   [[nodiscard]] std::optional<WallInstant> Clf(std::string_view text);
   // "2025-12-17T09:03:01.123Z", "2025-12-17 09:03:01,123+01:00"; fractions of any length.
   [[nodiscard]] std::optional<WallInstant> Iso(std::string_view text);
-  // Since 1970: seconds, with a fraction or not, or whole milli-, micro- or nanoseconds;
-  // which of them, the size tells: until the year 5138 no two can be confused.
+  // Since 1970: seconds, with or without a fraction, or whole milli-, micro- or nanoseconds. The
+  // size of the number decides, which is unambiguous until the year 5138.
   [[nodiscard]] static std::optional<WallInstant> Epoch(std::string_view text);
-  // A number of `unit`s since 1970, with a fraction or not. `unit`: from 1 ns to 1 s.
+  // A number of `unit`s since 1970, with or without a fraction. `unit`: from 1 ns to 1 s.
   [[nodiscard]] static std::optional<WallInstant> Epoch(std::string_view text, Duration unit);
-  // Any of these, in [brackets] or not.
+  // Any of these, with or without [brackets].
   [[nodiscard]] std::optional<WallInstant> Any(std::string_view text);
-  // "2025-12-17" and "09:03:01", as W3C logs have them.
+  // "2025-12-17" and "09:03:01", as in W3C logs.
   [[nodiscard]] std::optional<WallInstant> DateAndTime(std::string_view date,
                                                        std::string_view time);
 

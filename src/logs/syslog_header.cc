@@ -1,15 +1,14 @@
-#include "logs/syslog_header.h"
-
 #include <algorithm>
 
 #include "logs/line_header.h"
+#include "logs/line_wrapping.h"
 #include "wire/ascii.h"
 
 namespace sluice::logs {
 
 namespace {
 
-// The name of a program, and its process id perhaps: "nginx", "haproxy[489]", "app[web.1]".
+// The name of a program, optionally with its process id: "nginx", "haproxy[489]", "app[web.1]".
 bool IsTag(std::string_view text) {
   return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](char c) {
     const char lower = wire::ToLower(c);
@@ -18,7 +17,8 @@ bool IsTag(std::string_view text) {
   });
 }
 
-// "[id name=\"value\"][...]" or "-". A quote, bracket or backslash in a value has a backslash.
+// "[id name=\"value\"][...]" or "-". A quote, bracket or backslash in a value is escaped with a
+// backslash.
 bool TakeStructuredData(LineHeader& header) {
   if (header.Take('-')) {
     return true;
@@ -39,7 +39,7 @@ bool TakeStructuredData(LineHeader& header) {
         continue;
       }
       if (quoted) {
-        header.Take('\\');  // What follows it stands for itself.
+        header.Take('\\');  // The character after it is literal.
       }
       header.Take(header.rest().substr(0, 1));
     }
@@ -47,7 +47,7 @@ bool TakeStructuredData(LineHeader& header) {
   return any;
 }
 
-// Behind the priority and the version: stamp, host, program, process, message id, data.
+// After the priority and the version: timestamp, host, program, process, message id, data.
 std::optional<std::string_view> SkipRfc5424(LineHeader header) {
   if (!header.Take('-') && !header.TakeIsoStamp()) {
     return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<std::string_view> SkipRfc5424(LineHeader header) {
   return header.rest();
 }
 
-// Behind the stamp: " host program[1]: ", " program: ", or where `bare_host` is allowed " host ".
+// After the timestamp: " host program[1]: ", " program: ", or " host " if `bare_host` is allowed.
 std::optional<std::string_view> SkipHostAndTag(LineHeader header, bool bare_host) {
   const auto is_tag = [](std::string_view word) {
     return word.ends_with(':') && IsTag(word.substr(0, word.size() - 1));
@@ -95,7 +95,7 @@ std::optional<std::string_view> SkipSyslogHeader(std::string_view line) {
   LineHeader header(line);
   if (LineHeader framed(line);
       framed.TakeDigits(1, 5) && framed.Take(' ') && framed.rest().starts_with('<')) {
-    header = framed;  // The number of its bytes comes first, as over TCP.
+    header = framed;  // The number of bytes precedes it, as over TCP.
   }
   if (header.Take('<') && !(header.TakeDigits(1, 3) && header.Take('>'))) {
     return std::nullopt;

@@ -95,7 +95,7 @@ SecondOfRequests* TimeOrder::TakeAny() {
   for (; held_ != 0; ++floor_) {
     SecondOfRequests& bucket = BucketOf(floor_);
     if (!bucket.empty()) {
-      return Hand(bucket);  // The second stays open: more of it may come.
+      return Hand(bucket);  // The second stays open: more requests of it may follow.
     }
   }
   return nullptr;

@@ -12,11 +12,11 @@
 
 namespace sluice::logs {
 
-// The requests of one second, in order, with the bytes of their values. Filled and emptied
-// again and again, so that its room is allocated a few times only.
+// The requests of one second, in order, with the bytes of their values. Reused, so that its memory
+// is allocated only a few times.
 class SecondOfRequests {
  public:
-  // Whether a value was there: an empty one is not the same as none.
+  // A value. An empty one differs from an absent one.
   struct Piece {
     std::uint32_t offset = kAbsent;
     std::uint32_t size = 0;
@@ -31,10 +31,10 @@ class SecondOfRequests {
   };
 
   void Add(WallInstant at, Units cost, std::uint64_t line);
-  // Of the request added last, as many as there are attributes.
+  // Adds a value of the request added last. Call it once for each attribute.
   void AddValue(std::string_view value);
 
-  // By time; of one time in the order in which they came. Before the first entry() call.
+  // Sorts by time; equal times stay in order. Call it before the first entry().
   void Sort();
   void Clear();
 
@@ -58,56 +58,54 @@ class SecondOfRequests {
   bool sorted_ = true;
 };
 
-// Puts requests in order of time that come out of it by less than a horizon: a log in the
-// order of completion is as far out as its longest request took. The problem is old, a heap
-// its usual answer; but stamps fall into seconds, and a ring of a bucket for each second of the
-// horizon costs no comparisons: a bucket is sorted, if it has to be, once it is complete.
+// Sorts requests that are out of order by less than a horizon: a log in the order of completion is
+// out of order by the duration of its longest request. The usual solution is a heap. But timestamps
+// fall into seconds, and a ring with a bucket for each second of the horizon needs no comparisons:
+// a bucket is sorted, if necessary, once it is complete.
 //
-// One thread. Memory: what the log says within the horizon.
+// One thread. Memory: the requests of the log within the horizon.
 class TimeOrder {
  public:
   // `horizon`: 0 to kLongestHorizon, in whole seconds.
   static constexpr std::chrono::seconds kLongestHorizon{3600};
   explicit TimeOrder(std::chrono::seconds horizon);
 
-  // Where a request at `at` goes. If it is so late that what came after it has been given out,
-  // it counts as if it came now: `at` is moved up, and the late ones are counted. Requires
-  // Fits(at).
+  // The bucket for a request at `at`. If later requests have already been returned, the request is
+  // late: `at` is moved forward, and the late request is counted. Requires Fits(at).
   [[nodiscard]] SecondOfRequests& PlaceFor(WallInstant& at);
-  // Whether `at` is less than the horizon past all that has been given out: else take what
-  // TakeBefore() has to give first.
+  // Whether `at` is within the horizon after all requests that have been returned. If not, take the
+  // seconds from TakeBefore() first.
   [[nodiscard]] bool Fits(WallInstant at) const;
 
-  // Where the ring begins: before anything has a place.
+  // Sets the start of the ring. Call it before the first PlaceFor().
   void StartAt(WallInstant first);
   // The latest request so far.
   [[nodiscard]] WallInstant newest() const { return newest_; }
 
-  // The next complete second, sorted, when `at` is the latest there is; nullptr if there is none:
-  // then Fits(at). It is the caller's until it calls TakeBefore() or TakeAny() three times
-  // more.
+  // The next second that is complete if `at` is the latest time, sorted; nullptr if there is none,
+  // and then Fits(at). Valid until the third further call of TakeBefore() or TakeAny().
   [[nodiscard]] SecondOfRequests* TakeBefore(WallInstant at);
-  // The earliest second there is: at the end of the log, or when memory is short.
+  // The earliest second: at the end of the log, or when memory is short.
   [[nodiscard]] SecondOfRequests* TakeAny();
 
   [[nodiscard]] std::uint64_t late() const { return late_; }
-  [[nodiscard]] Duration latest() const { return latest_; }  // By how much, at most.
-  // How far back, at most, a request came that was put right.
+  [[nodiscard]] Duration latest() const { return latest_; }  // By at most this much.
+  // How late, at most, a request was that was put in order.
   [[nodiscard]] Duration put_right() const { return put_right_; }
 
  private:
   [[nodiscard]] SecondOfRequests& BucketOf(std::int64_t second) {
     return ring_[static_cast<std::size_t>(second) % ring_.size()];
   }
-  // Hands the bucket out and puts an empty one in its place.
+  // Returns the bucket and replaces it with an empty one.
   SecondOfRequests* Hand(SecondOfRequests& bucket);
 
   std::int64_t horizon_;  // Seconds.
   std::vector<SecondOfRequests> ring_;
   std::vector<SecondOfRequests> handed_;  // Three, in turn.
   std::size_t turn_ = 0;
-  std::int64_t floor_ = 0;  // The first second that has not been handed out.
-  std::size_t held_ = 0;    // Buckets in the ring that are not empty.
+  std::int64_t floor_ = 0;  // The first second that has not been returned.
+  std::size_t held_ = 0;    // Non-empty buckets in the ring.
   WallInstant newest_{};
   std::uint64_t late_ = 0;
   Duration latest_{};

@@ -1,13 +1,13 @@
-#include "logs/w3c.h"
-
 #include <algorithm>
 #include <cstddef>
+
+#include "logs/line_parser.h"
 
 namespace sluice::logs {
 
 namespace {
 
-// Up to the next `blank`, which goes too.
+// Takes the text up to the next `blank`, and the blank.
 std::string_view TakeWord(std::string_view& rest, char blank) {
   const std::size_t end = std::min(rest.find(blank), rest.size());
   const std::string_view word = rest.substr(0, end);
@@ -15,7 +15,7 @@ std::string_view TakeWord(std::string_view& rest, char blank) {
   return word;
 }
 
-// CloudFront's standard log, as it is written above each file. Source: "Standard logging
+// The columns of CloudFront's standard log, from the header of its files. Source: "Standard logging
 // reference", AWS documentation.
 constexpr std::string_view kCloudFrontFields =
     "#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status "
@@ -25,8 +25,8 @@ constexpr std::string_view kCloudFrontFields =
     "time-to-first-byte x-edge-detailed-result-type sc-content-type sc-content-len sc-range-start "
     "sc-range-end";
 
-// Whether a line without #Fields before it is one of CloudFront's, whose files were joined without
-// their first lines.
+// Whether a line without #Fields before it is from CloudFront files that were joined without their
+// headers.
 bool IsCloudFronts(std::string_view line) {
   return std::ranges::count(line, '\t') == std::ranges::count(kCloudFrontFields, ' ') - 1 &&
          line.size() > 11 && line[4] == '-' && line[10] == '\t';
@@ -70,7 +70,7 @@ LineKind W3cParser::Parse(std::string_view line, LogRecord& record) {
     ReadDirective(kCloudFrontFields);
   }
   if (columns_.empty()) {
-    return Bad("no #Fields before it: what are its columns?");
+    return Bad("no #Fields line before it, so its columns are unknown");
   }
   row_.Begin(record);
   if (!has_date_ && !date_.empty()) {

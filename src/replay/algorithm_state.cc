@@ -11,10 +11,10 @@ namespace {
 
 using core::Quota;
 
-// What stands for no limit when an algorithm only counts.
+// The limit when an algorithm only counts.
 constexpr Units kCounting = kMaxUnits;
 
-// An algorithm's state out of, and into, room for the largest.
+// Reads and writes an algorithm's state in memory for the largest one.
 template <class T>
 T Load(const std::array<std::uint64_t, 4>& words) {
   std::array<std::uint64_t, sizeof(T) / 8> part;  // NOLINT: filled at once.
@@ -31,7 +31,7 @@ void Store(std::array<std::uint64_t, 4>& words, const T& state) {
 
 void AlgorithmState::Entries::Change(std::uint32_t drop, core::Entry append) {
   gone += drop;
-  if (gone * 2 > list.size()) {  // So that each is moved once at most.
+  if (gone * 2 > list.size()) {  // So each entry is moved at most once.
     list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(gone));
     gone = 0;
   }

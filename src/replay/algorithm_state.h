@@ -17,18 +17,18 @@ namespace sluice::replay {
 // algorithms with holds. One thread.
 class AlgorithmState {
  public:
-  // Judges `cost` at `at`, which never goes back, and charges it if it is allowed.
+  // Judges `cost` at `at`, which never decreases, and charges it if it is allowed.
   [[nodiscard]] Decision Check(const core::Quota& quota, WallInstant at, Cost cost);
 
-  // The same where nothing is ever denied: what the algorithm then counts as used, `cost`
-  // included. A rule denies the key sooner or later if and only if this once exceeds its limit: up
-  // to the first denial it has counted the same. Not for buckets.
+  // The same without ever denying: returns what the algorithm counts as used, including `cost`. A
+  // rule denies the key if and only if this exceeds its limit once, because until its first denial
+  // the rule has counted the same. Not for buckets.
   [[nodiscard]] Units Count(const core::Quota& quota, WallInstant at, Cost cost);
 
  private:
-  // The entries of a log or of segments: a list as core/judging.h wants it.
+  // The entries of a log or of segments: a list as core/judging.h needs it.
   struct Entries {
-    std::vector<core::Entry> list;  // From gone on; oldest first.
+    std::vector<core::Entry> list;  // Valid from index `gone` on; oldest first.
     std::size_t gone = 0;
 
     template <class F>

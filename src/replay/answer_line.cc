@@ -1,9 +1,9 @@
-#include "replay/answer_line.h"
-
 #include <array>
 #include <charconv>
 
 #include "sluice/reason.h"
+
+#include "replay/events.h"
 
 namespace sluice::replay {
 
@@ -35,7 +35,7 @@ void AppendTruth(std::string& out, bool truth) {
   out += truth ? "true" : "false";
 }
 
-// As JSON text (RFC 8259, section 7). What is no UTF-8 goes out as it came in.
+// As a JSON string (RFC 8259, section 7). Bytes that are not UTF-8 are written unchanged.
 void AppendText(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out += '"';
@@ -87,7 +87,7 @@ void AppendAnswer(std::string& out, WallInstant at, const service::Verdict& verd
   AppendInteger(out, at.time_since_epoch().count());
   out += ", \"allowed\": ";
   AppendTruth(out, verdict.allowed);
-  // Where no enforced rule applies nothing is counted: as if all were unlimited.
+  // If no enforced rule applies, nothing is counted, as if everything were unlimited.
   const service::RuleDecision* governing = verdict.governing_decision();
   AppendNumbers(out,
                 governing == nullptr ? Decision{.limit = kUnlimited, .remaining = kUnlimited}

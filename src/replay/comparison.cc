@@ -10,7 +10,7 @@ namespace {
 using core::AlgorithmTraits;
 using core::Quota;
 
-// `way` with the limit of one request. A rule that is a bucket keeps its burst as its own row.
+// `way` with the limit of one request. If the rule is a bucket, its own row keeps its burst.
 Quota At(const Quota& way, const Quota& asked, bool own) {
   Quota quota = way;
   quota.window = asked.window;

@@ -7,6 +7,30 @@
 
 namespace sluice::replay {
 
+void PeakWindow::Add(WallInstant at, Units units, Duration window) {
+  while (gone_ < entries_.size() && entries_[gone_].last <= at - window) {
+    sum_ -= entries_[gone_].units;
+    ++gone_;
+  }
+  if (gone_ == entries_.size()) {
+    entries_.clear();
+    gone_ = 0;
+  } else if (gone_ >
+             64) {  // At most as many as can count at the same time: each is moved at most once.
+    entries_.erase(entries_.begin(), entries_.begin() + gone_);
+    gone_ = 0;
+  }
+  if (!entries_.empty() &&
+      (at == entries_.back().last || at - entries_.back().first < window / 64)) {
+    entries_.back().last = at;
+    entries_.back().units += units;
+  } else {
+    entries_.push_back({.first = at, .last = at, .units = units});
+  }
+  sum_ += units;
+  peak_ = std::max(peak_, sum_);
+}
+
 namespace {
 
 using core::Quota;
@@ -28,7 +52,7 @@ WallInstant BeginOfWindow(const Quota& quota, WallInstant at) {
   return WallInstant(Duration(at.time_since_epoch().count() / window * window));
 }
 
-// Whether a of b is a larger share than c of d. A share of no limit is the largest.
+// Whether a of b is a larger share than c of d. With a limit of 0, the share is the largest.
 bool IsMore(Units a, Units b, Units c, Units d) {
   return static_cast<U128>(a) * static_cast<U128>(d) > static_cast<U128>(c) * static_cast<U128>(b);
 }
@@ -75,8 +99,7 @@ void Demand::Add(const Quota& quota, WallInstant at, Cost cost, bool denied) {
   const Units limit = LimitOf(quota);
   Units counted = CountedAfter(quota, at, cost);
   if (!denied_ && limit != 0) {
-    // Only a log's count can be above what the rule saw: it is that of a window up to a 64th
-    // longer.
+    // Only a log's count can be above the rule's: its window is up to 1/64 longer.
     counted = std::min(counted, limit);
   }
   if (IsMore(counted, limit, peak_, limit_) || (peak_ == 0 && limit_ == 0)) {

@@ -1,9 +1,14 @@
 #include "replay/event.h"
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/fault.h"
@@ -19,8 +24,8 @@ using wire::ScalarKind;
 // Until when every instant plus the longest window is exact (core/quota.h).
 constexpr WallInstant kLatest{std::chrono::seconds(6'058'972'800)};  // 2162-01-01.
 
-// An event may hold what a proxy logged: whole URLs, which a rule matches though no key
-// may be as long (core::kMaxValueBytes).
+// An event may have a proxy's complete URLs. Rules can match them, although a key cannot be that
+// long (core::kMaxValueBytes).
 constexpr std::size_t kMaxEventValueBytes = 65'536;
 
 constexpr std::array<std::pair<std::string_view, Op>, 7> kOps{{{"check", Op::kCheck},
@@ -85,7 +90,7 @@ Result<void> EventReader::ReadMember(const JsonMember& member, std::string_view 
     return ReadStamp(member);
   }
   if (member.kind == ScalarKind::kNull) {
-    return {};  // As if it were not there.
+    return {};  // As if it were absent.
   }
   if (name == "op") {
     const std::optional<Op> op =
@@ -157,6 +162,22 @@ Result<void> EventReader::CheckWhole() const {
     return Fault("\"peek\": true belongs to a check");
   }
   return {};
+}
+
+std::shared_ptr<const rules::RuleSet> LoadRuleFile(const std::filesystem::path& path,
+                                                   const rules::RuleSet* running,
+                                                   rules::Findings& findings) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) {
+    const std::string why = errno == 0 ? "not a readable file" : std::strerror(errno);  // NOLINT
+    findings.errors.push_back({.message = "cannot read it: " + why,
+                               .place = {.file = path.string(), .line = 0, .column = 0}});
+    return nullptr;
+  }
+  const rules::SourceText source{.name = path.string(), .text = std::move(text)};
+  return rules::RuleSet::Build({&source, 1}, running, findings);
 }
 
 }  // namespace sluice::replay

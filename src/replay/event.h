@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,17 +13,41 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
+#include "base/clock.h"
+#include "core/key.h"
+#include "rules/rule_set.h"
+#include "service/verdict.h"
+#include "store/key_store.h"
 #include "wire/scalar_object.h"
 
 namespace sluice::replay {
 
+// The clock of a replay. The wall clock is the time of the current event, and the monotonic clock
+// advances as the timestamps do. A timestamp earlier than the previous one is a clock that steps
+// back: no time has passed, and time continues from there. One thread.
+class EventClock final : public base::Clock {
+ public:
+  [[nodiscard]] base::ClockReading Read() const override { return now_; }
+
+  // The next event happens at `stamp`.
+  void MoveTo(WallInstant stamp) {
+    now_.boot += std::max(stamp - now_.wall, Duration{});
+    now_.wall = stamp;
+  }
+  // Sets the start of the clock, or restores it after an invalid event.
+  void SetTo(const base::ClockReading& reading) { now_ = reading; }
+
+ private:
+  base::ClockReading now_;
+};
+
 enum class Op : std::uint8_t { kCheck, kPeek, kReset, kRefund, kRelease, kSweep, kRules };
 
-// One line of an event file, read: views point into the EventReader.
+// One parsed line of an event file. Views point into the EventReader.
 struct Event {
   WallInstant at;
   Op op = Op::kCheck;
-  Cost cost;              // Of a check or peek; what a refund gives back.
+  Cost cost;              // Of a check or peek, or the units of a refund.
   std::int64_t hold = 0;  // Of a release: the n-th hold granted, from 1.
   std::string_view file;  // Of `rules`.
   std::vector<Attribute> attributes;
@@ -28,20 +55,20 @@ struct Event {
 
 // Reads lines like {"t_ns": 1500000000, "user_id": "a", "cost": 1}.
 //
-// Every line states when it happens: t_ns or t_ms since 1970, up to the year 2162. `op` is
-// check (the default), peek, reset, refund, release (`hold`), sweep or rules (`file`).
-// Every other member is an attribute, but for the reserved words of a check's HTTP body,
-// so that a body with a stamp is an event: peek makes a peek of it; wait, reserve and
-// receipt decide nothing. {"attributes": {...}} holds attributes of any name.
+// Every line has a time: t_ns or t_ms since 1970, up to the year 2162. `op` is check (the default),
+// peek, reset, refund, release (`hold`), sweep or rules (`file`). Every other member is an
+// attribute, except the reserved words of a check's HTTP body, so that a body with a timestamp is
+// an event: peek makes it a peek; wait, reserve and receipt have no effect. {"attributes": {...}}
+// may have attributes of any name.
 //
 // Reused from line to line. One thread.
 class EventReader {
  public:
   EventReader();
 
-  // The error's message says what is wrong with the line; it has no place of its own.
+  // The error's message describes the problem of the line, without a position.
   [[nodiscard]] Result<void> Read(std::string_view line);
-  // Of the last Read() that succeeded, until the next.
+  // Of the last successful Read(), until the next.
   [[nodiscard]] const Event& event() const { return event_; }
 
  private:
@@ -56,5 +83,46 @@ class EventReader {
   bool has_file_ = false;
   bool asks_to_peek_ = false;
 };
+
+// A hold, with everything that its release needs, from the check that was granted it.
+class GrantedHold {
+ public:
+  explicit GrantedHold(const service::RuleDecision& made) : rule_(made.rule->id), id_(made.hold) {
+    for (const core::KeyPart& part : made.parts) {
+      parts_.push_back({.attribute = std::string(part.attribute),
+                        .type = part.type,
+                        .value = std::string(part.value)});
+    }
+  }
+
+  [[nodiscard]] std::string_view rule() const { return rule_; }
+  [[nodiscard]] store::HoldId id() const { return id_; }
+  // Views into this hold.
+  [[nodiscard]] std::vector<core::KeyPart> Parts() const {
+    std::vector<core::KeyPart> views;
+    views.reserve(parts_.size());
+    for (const OwnedPart& part : parts_) {
+      views.push_back({.attribute = part.attribute, .type = part.type, .value = part.value});
+    }
+    return views;
+  }
+
+ private:
+  struct OwnedPart {
+    std::string attribute;
+    core::AttributeType type = core::AttributeType::kText;
+    std::string value;
+  };
+
+  std::string rule_;
+  store::HoldId id_;
+  std::vector<OwnedPart> parts_;
+};
+
+// Reads and builds one rule file. nullptr if it cannot be read or has errors. They are in
+// `findings`, with positions in `path` as it is written.
+[[nodiscard]] std::shared_ptr<const rules::RuleSet> LoadRuleFile(const std::filesystem::path& path,
+                                                                 const rules::RuleSet* running,
+                                                                 rules::Findings& findings);
 
 }  // namespace sluice::replay

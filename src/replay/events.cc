@@ -11,11 +11,7 @@
 
 #include "base/fault.h"
 #include "logs/format_detection.h"
-#include "replay/answer_line.h"
 #include "replay/event.h"
-#include "replay/event_clock.h"
-#include "replay/granted_hold.h"
-#include "replay/rule_file.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "store/table.h"
@@ -24,7 +20,7 @@ namespace sluice::replay {
 
 namespace {
 
-// A check or peek; its answer becomes a line, the holds it is granted are remembered.
+// A check or peek. Its answer becomes a line, and its holds are kept.
 class CheckEvent final : public service::Completion {
  public:
   CheckEvent(std::string& out, std::vector<GrantedHold>& holds) : out_(out), holds_(holds) {}
@@ -50,8 +46,8 @@ class CheckEvent final : public service::Completion {
   std::vector<GrantedHold>& holds_;
 };
 
-// One run: the engine, its clock, and what earlier events left behind. The table answers
-// during each verb, so that an event is over when its verb returns.
+// One run: the engine, its clock, and the results of earlier events. The table answers during each
+// verb, so an event is complete when its verb returns.
 class EventRun {
  public:
   EventRun(const EventsOptions& options, std::ostream& err)
@@ -61,19 +57,19 @@ class EventRun {
   void RunLine(std::string_view line);
   void WarnOfLosses() const;
 
-  // What the lines since the last call printed.
+  // Returns the output since the last call.
   [[nodiscard]] std::string TakeOutput() { return std::exchange(out_, {}); }
 
  private:
-  // Each carries out one event, or says why it cannot; then nothing has changed.
+  // Each runs one event, or returns why it cannot; then nothing has changed.
   [[nodiscard]] Result<void> Run(const Event& event);
   [[nodiscard]] Result<void> Check(const Event& event);
   [[nodiscard]] Result<void> Operate(const Event& event);
   void Release(const Event& event);
   void Reload(const Event& event);
   [[nodiscard]] Result<void> OpenTable();
-  // For what is no bad line and yet did not do what it says: to the error stream, so that the
-  // output holds the answers and the bad lines only.
+  // For a valid line that had no effect: goes to the error stream, so that the output has only
+  // answers and bad lines.
   void Note(std::string_view text) { err_ << "line " << line_ << ": " << text << '\n'; }
   void PrintWarnings(const rules::Findings& findings);
 
@@ -149,7 +145,7 @@ Result<void> EventRun::Run(const Event& event) {
       Reload(event);
       break;
   }
-  if (first && !run) {  // The clock starts at the first event that is one.
+  if (first && !run) {  // The clock starts at the first valid event.
     service_.reset();
     table_.reset();
   }
@@ -193,7 +189,7 @@ void EventRun::Release(const Event& event) {
   service::Operation operation(none);
   operation.Ask<service::HoldChange>().holds.push_back(
       {.rule = granted.rule(), .parts = parts, .hold = granted.id()});
-  service_->Submit(operation);  // A hold that is gone already is no error: release is idempotent.
+  service_->Submit(operation);  // Releasing a hold twice is not an error.
 }
 
 void EventRun::Reload(const Event& event) {
@@ -236,8 +232,7 @@ void EventRun::WarnOfLosses() const {
   const store::TableStats stats = table_->Stats();
   if (const auto lost = stats.evictions + stats.block_evictions; lost != 0) {
     err_ << "warning: the table was too small: " << lost
-         << " keys were evicted, so the answers are not exact; give it more "
-            "keys\n";
+         << " keys were evicted, so the answers are not exact: give it more keys\n";
   }
 }
 

@@ -1,5 +1,3 @@
-#include "replay/html_charts.h"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +9,7 @@
 #include <date/date.h>
 #include <fmt/format.h>
 
+#include "replay/html_parts.h"
 #include "replay/human_text.h"
 
 namespace sluice::replay {
@@ -19,10 +18,10 @@ namespace {
 
 constexpr std::int64_t kDay = 86'400;
 constexpr std::int64_t kMostTicks = 6;
-constexpr double kHeight = 1000;  // Of the plot, in units of its own.
+constexpr double kHeight = 1000;  // Of the plot, in its own units.
 
-// The least of 1, 2, 4, 6, 8, 10, 20, ... that is at least `value`: where an axis ends. All but 1
-// have a whole half.
+// The smallest of 1, 2, 4, 6, 8, 10, 20, ... that is at least `value`: the end of an axis. All
+// except 1 have a whole half.
 std::uint64_t AxisEnd(std::uint64_t value) {
   for (std::uint64_t power = 1;; power *= 10) {
     for (const std::uint64_t step : {1, 2, 4, 6, 8}) {
@@ -33,7 +32,7 @@ std::uint64_t AxisEnd(std::uint64_t value) {
   }
 }
 
-// The least of some round lengths of time of which at most kMostTicks fit into `seconds`.
+// The shortest of some round durations of which at most kMostTicks fit into `seconds`.
 std::int64_t TickStep(std::int64_t seconds) {
   constexpr std::array<std::int64_t, 19> kSteps{
       1,      2,      5,      15,   30,       60,       300,       900,       1'800,    3'600,
@@ -47,7 +46,7 @@ std::int64_t TickStep(std::int64_t seconds) {
   return (seconds / kMostTicks / year + 1) * year;
 }
 
-// "10:05", "10:05:30", "17 Dec", "17 Dec 2025": as much as tells a tick from its neighbours.
+// "10:05", "10:05:30", "17 Dec", "17 Dec 2025": enough to distinguish a tick from its neighbours.
 std::string TickText(std::int64_t second, std::int64_t step, bool with_year) {
   const date::sys_seconds at{std::chrono::seconds(second)};
   if (step >= kDay || second % kDay == 0) {
@@ -65,7 +64,7 @@ void AppendTimeTicks(std::string& html, const Timeline& timeline) {
   int number = 0;
   for (std::int64_t tick = (begin + step - 1) / step * step; tick <= begin + length; tick += step) {
     const double part = static_cast<double>(tick - begin) / static_cast<double>(length);
-    // Labels at the ends would stand out of the chart.
+    // Labels at the ends would not fit into the chart.
     const std::string_view place = part < 0.04   ? " class=\"first\""
                                    : part > 0.96 ? " class=\"last\""
                                                  : "";
@@ -104,7 +103,7 @@ std::string TimelineChart(const Timeline& timeline) {
     if (step.allowed + step.denied == 0) {
       continue;
     }
-    // What is there is seen: at least a pixel or two high.
+    // Any count is visible: at least a pixel or two high.
     const auto height = [unit](std::uint64_t count, double least) {
       return count == 0 ? 0 : std::max(unit * static_cast<double>(count), least);
     };

@@ -3,28 +3,29 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/answer_line.h"
-#include "replay/replay_warnings.h"
+#include "replay/events.h"
+#include "replay/replay_report.h"
 
 namespace sluice::replay {
 
 namespace {
 
-// Requests of one time are decided together, up to so many.
+// Requests with the same time are decided together, up to this many.
 constexpr std::size_t kBatch = 256;
 constexpr std::uint64_t kProgressEvery = 4096;
 
 }  // namespace
 
-// One request under way. Its attributes view the log's own memory. It is counted after the batch:
-// its rules stay until the replay ends.
+// One request in flight. Its attributes are views of the log's memory. It is counted after the
+// batch: its rules stay until the replay ends.
 struct LogReplay::Asked {
   [[nodiscard]] const service::Verdict& verdict() const { return check.verdict; }
 
   service::NoCompletion none;
   service::Operation operation{none};
   service::RuleCheck& check = operation.Ask<service::RuleCheck>();
-  std::vector<std::uint64_t> hashes;  // A decision's key in its rule's ledger; 0 without a key.
+  std::vector<std::uint64_t>
+      hashes;  // The hash of a decision's key in its rule's ledger; 0 without a key.
   RequestFeed::Request request;
 };
 
@@ -46,7 +47,7 @@ LogReplay::~LogReplay() = default;
 
 Result<void> LogReplay::OpenTable(WallInstant first) {
   clock_.SetTo({.boot = {}, .wall = first});
-  // Entries are kept in blocks: room for one block more than a slot each, where rules need any.
+  // Entries are stored in blocks: if rules need them, there is one more block than slots.
   const bool entries = std::ranges::any_of(rules_->rules(), [](const rules::Rule& rule) {
     return core::TraitsOf(rule.quota.algorithm).has_items();
   });

@@ -14,7 +14,7 @@
 
 #include "logs/attribute_plan.h"
 #include "logs/log_merge.h"
-#include "replay/event_clock.h"
+#include "replay/event.h"
 #include "replay/key_ledger.h"
 #include "replay/replay_report.h"
 #include "replay/request_feed.h"
@@ -27,14 +27,14 @@
 namespace sluice::replay {
 
 struct LogReplayOptions {
-  std::uint64_t keys = 1'000'000;  // How many keys the table remembers at once.
-  bool compare = false;            // Judge by all algorithms.
+  std::uint64_t keys = 1'000'000;  // The number of keys in the table.
+  bool compare = false;            // Compare all algorithms.
   std::size_t top = 10;            // Keys in each list.
   bool spread = true;              // Spread whole-second timestamps where it matters.
-  // Keep what the denied requests of each key were: then the last three attributes of the plan
-  // are kProfileAttributes.
+  // Keep a profile of the denied requests of each key. The last three attributes of the plan must
+  // be kProfileAttributes.
   bool profile = false;
-  WallInstant today = WallInstant::max();  // For the report: later times are doubted.
+  WallInstant today = WallInstant::max();  // For the report: later times cause a warning.
   std::string* decisions = nullptr;        // Gets a line per request (answer_line.h), if set; the
                                            // progress callback may take them away.
 };
@@ -42,24 +42,22 @@ struct LogReplayOptions {
 inline constexpr std::array<std::string_view, 3> kProfileAttributes{"status", "endpoint",
                                                                     "user_agent"};
 
-// Runs the requests of logs through the engine that the daemon runs, under the logs' own clock,
-// and keeps count of what becomes of them. One thread. Memory: the table, and what each
-// key_ledger.h keeps per key.
+// Runs the requests of logs through the daemon's engine, with the logs' own clock, and counts the
+// results. One thread. Memory: the table, and the records of key_ledger.h for each key.
 class LogReplay {
  public:
-  // `plan` has the attributes that `rules` read; it outlives the replay. Error: no memory for
-  // the table.
+  // `plan` has the attributes that `rules` read, and outlives the replay.
   LogReplay(const LogReplayOptions& options, std::shared_ptr<const rules::RuleSet> rules,
             const logs::AttributePlan& plan);
   ~LogReplay();
   LogReplay(const LogReplay&) = delete;
   LogReplay& operator=(const LogReplay&) = delete;
 
-  // To the end of the logs, `progress` being called every few thousand requests. Once. Error:
-  // the table could not be made.
+  // Runs to the end of the logs, and calls `progress` every few thousand requests. Call it once.
+  // Error: no memory for the table.
   [[nodiscard]] Result<void> Run(logs::LogMerge& logs, const std::function<void()>& progress);
 
-  // What came of it: after Run().
+  // The results. Call it after Run().
   [[nodiscard]] ReplayReport Report(const logs::LogMerge& logs) const;
 
  private:
@@ -83,7 +81,7 @@ class LogReplay {
   std::unique_ptr<service::LimiterService> service_;
 
   std::vector<std::unique_ptr<Asked>> asked_;
-  std::vector<service::Operation*> batch_;  // Of one time.
+  std::vector<service::Operation*> batch_;  // Requests with the same time.
   std::vector<RuleCount> counts_;           // By Rule::number.
   std::uint64_t requests_ = 0;
   std::uint64_t denied_ = 0;

@@ -1,13 +1,12 @@
-#include "replay/replay_warnings.h"
-
 #include "core/quota.h"
 #include "replay/human_text.h"
+#include "replay/replay_report.h"
 
 namespace sluice::replay {
 
 namespace {
 
-// 1990-01-01, before there was a web server that could log.
+// 1990-01-01, before the first web server.
 constexpr WallInstant kBeforeAllLogs{std::chrono::seconds(631'152'000)};
 
 }  // namespace
@@ -20,24 +19,24 @@ std::vector<std::string> WarningsOfLogs(const ReplayReport& report) {
     }
     if (log.requests == 0 && log.bad != 0) {
       warnings.push_back(log.name + ": no line could be read as " + log.format +
-                         "; is --format right?");
+                         ": check --format");
     }
     if (log.late != 0) {
-      warnings.push_back(log.name + ": " + Grouped(log.late) + " of " + Grouped(log.requests) +
-                         " requests came up to " + SpanText(log.latest) +
-                         " late and were judged later than they happened; raise --reorder, or add "
-                         "--sort");
+      warnings.push_back(
+          log.name + ": " + Grouped(log.late) + " of " + Grouped(log.requests) +
+          " requests came up to " + SpanText(log.latest) +
+          " late and were judged later than they happened: raise --reorder, or add --sort");
     }
     if (log.requests != 0 && !log.unit_is_said && log.first < kBeforeAllLogs) {
-      warnings.push_back(log.name + ": its first request is of " + InstantText(log.first) +
-                         ". Times are counted from 1970: is their unit right? If they count "
-                         "milliseconds, say --time COLUMN:ms (or s, us, ns)");
+      warnings.push_back(log.name + ": its first request has the time " + InstantText(log.first) +
+                         ", so the unit of its times is probably wrong. If they are milliseconds, "
+                         "add --time COLUMN:ms (or s, us, ns)");
     }
   }
   if (report.requests != 0 && report.last - std::chrono::hours(48) > report.today) {
-    warnings.push_back("the last request is of " + InstantText(report.last) +
-                       ", which is in the future: is the unit of the times right? Say it with "
-                       "--time COLUMN:UNIT");
+    warnings.push_back("the last request has the time " + InstantText(report.last) +
+                       ", which is in the future, so the unit of the times is probably wrong. Set "
+                       "it with --time COLUMN:UNIT");
   }
   return warnings;
 }
@@ -47,12 +46,12 @@ std::vector<std::string> WarningsOf(const ReplayReport& report, const store::Tab
   for (const RuleReport& rule : report.rules) {
     if (rule.requests == 0 && rule.skipped != 0) {
       warnings.push_back("rule " + rule.id + ": no request has the attributes of its key (" +
-                         rule.key_pattern + "); give them a column with --map NAME=COLUMN");
+                         rule.key_pattern + "): name their columns with --map NAME=COLUMN");
     } else if (rule.skipped > rule.requests) {
       warnings.push_back(
           "rule " + rule.id + ": most requests lack the attributes of its key (" +
           rule.key_pattern +
-          "); in a log of host names use {client}, because {ip} is only for addresses");
+          "): in a log of host names use {client}, because {ip} is only for addresses");
     } else if (rule.requests == 0) {
       warnings.push_back("rule " + rule.id + ": it applied to no request");
     }
@@ -65,8 +64,7 @@ std::vector<std::string> WarningsOf(const ReplayReport& report, const store::Tab
   }
   if (const auto lost = stats.evictions + stats.block_evictions; lost != 0) {
     warnings.push_back("the table was too small: " + Grouped(lost) +
-                       " keys were evicted, so the counts are not exact; "
-                       "raise --keys");
+                       " keys were evicted, so the counts are not exact: raise --keys");
   }
   return warnings;
 }

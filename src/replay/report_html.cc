@@ -1,16 +1,13 @@
-#include "replay/report_html.h"
-
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "replay/html_charts.h"
-#include "replay/html_keys.h"
+#include "replay/html_parts.h"
 #include "replay/html_style.h"
-#include "replay/html_text.h"
 #include "replay/human_text.h"
+#include "replay/replay_report.h"
 
 namespace sluice::replay {
 
@@ -23,7 +20,7 @@ constexpr std::string_view kLegend =
     "class=\"denied\"></i>"
     "denied</span>";
 
-// What it comes to, in one sentence.
+// The summary in one sentence.
 std::string Meaning(const ReplayReport& report) {
   if (report.requests == 0) {
     return "The logs have no request that could be judged.";
@@ -134,7 +131,8 @@ void AppendErrorCells(std::string& html, const Errors& errors) {
   }
 }
 
-// The one figure: how many decisions of this rule's own algorithm were wrong, and whose were most.
+// The main figure: how many decisions of this rule's algorithm were wrong, and which algorithm
+// makes the most wrong ones.
 void AppendComparisonFigure(std::string& html, const RuleReport& rule) {
   const auto own = std::ranges::find(rule.comparison, true, &ComparisonRow::own);
   const auto worst = std::ranges::max_element(

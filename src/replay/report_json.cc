@@ -1,11 +1,10 @@
-#include "replay/report_json.h"
-
 #include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "replay/human_text.h"
+#include "replay/replay_report.h"
 #include "rules/rule.h"
 #include "wire/json_writer.h"
 

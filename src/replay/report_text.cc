@@ -1,5 +1,3 @@
-#include "replay/report_text.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -10,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "replay/human_text.h"
-#include "replay/text_layout.h"
+#include "replay/replay_report.h"
 
 namespace sluice::replay {
 
@@ -18,10 +16,10 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-// Colours and pictures apart, a report is read in a terminal of at least this.
+// The minimum width of a terminal for a report.
 constexpr std::size_t kLeastWidth = 40;
 
-// Eight heights; a step with anything in it is never empty.
+// Eight heights; a step with any request is never empty.
 void Bars(std::string& text, const std::vector<Timeline::Step>& steps,
           std::uint64_t Timeline::Step::* height) {
   constexpr std::array<std::string_view, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -126,7 +124,8 @@ void AppendRates(std::string& text, const RuleReport& rule, std::size_t width) {
   }
 }
 
-// "sliding_window/8 strict" for "sliding_window, 8 segments, strict", and so on: it fits a table.
+// "sliding_window/8 strict" for "sliding_window, 8 segments, strict", and so on, to fit into a
+// table.
 std::string ShortName(std::string_view name) {
   constexpr std::string_view kSegments = " segments";
   std::string text(name);

@@ -14,10 +14,10 @@ namespace sluice::replay {
 
 namespace {
 
-// Timestamps one second apart are fine enough for a window of this length (decision 0029).
+// For windows of at least this length, whole seconds are precise enough (decision 0029).
 constexpr Duration kLongEnough = std::chrono::seconds(30);
 
-// How far back the past matters to a rule.
+// How far a rule looks back.
 Duration MemoryOf(const core::Quota& quota) {
   if (quota.unlimited || quota.calendar != nullptr) {
     return kLongEnough;
@@ -90,7 +90,7 @@ bool RequestFeed::CollectSecond() {
       if (WholeSecondOf(logged.at) != WholeSecondOf(second_.front().at)) {
         break;
       }
-      // A stream that is short of memory gives a second in parts, and keeps two of them alive.
+      // A stream that is short of memory returns a second in parts, and keeps two of them valid.
       const auto first = std::ranges::find(second_, stream, &Request::stream);
       if (first != second_.end() && first->logged.second != logged.second) {
         break;
@@ -115,7 +115,7 @@ std::uint64_t RequestFeed::HashOf(const logs::LogStream::Request& request) {
   for (const std::size_t i : *spread_) {
     const std::string_view value = request.Value(i);
     if (plan_.name(i) == "ip" && value.find(':') != value.npos) {
-      // Rules group IPv6 addresses: they share their limit, so they share their second.
+      // Rules group IPv6 addresses. They share a limit, so they are spread together.
       if (const auto address = rules::IpAddress::Parse(value)) {
         scratch_ += rules::IpGrouping{}.KeyText(*address).view();
         scratch_ += '\0';

@@ -10,7 +10,7 @@
 #include "core/quota.h"
 #include "core/wide.h"
 #include "replay/human_text.h"
-#include "replay/percentile.h"
+#include "replay/replay_report.h"
 
 namespace sluice::replay {
 
@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<int, 12> kRateBins{10, 25, 50, 75, 90, 100, 125, 150, 200, 400, 1000, 0};
 constexpr std::array<std::uint64_t, 5> kQuantilesPpm{500'000, 900'000, 990'000, 999'000, 1'000'000};
 
-// Where an attribute is missing and the rule says deny, the request is nobody's.
+// If an attribute is missing and the rule has on_missing: deny, the request has no key.
 bool HasKey(const service::RuleDecision& made) {
   return !made.parts.empty() || made.rule->key.empty();
 }
@@ -34,7 +34,7 @@ KeyLine LineOf(const KeyRecord& record) {
           .last_denied = record.last_denied};
 }
 
-// The `count` keys for which `value` is largest, 0 left out.
+// The `count` keys with the largest `value`, without 0.
 template <class Value>
 std::vector<KeyLine> Top(const KeyLedger& ledger,
                          const std::vector<std::unique_ptr<KeyProfile>>& profiles,
@@ -61,8 +61,8 @@ std::vector<KeyLine> Top(const KeyLedger& ledger,
   return lines;
 }
 
-// Whether the key asked for at most so many percent of its limit. Exact: the step at 100 % divides
-// those that were denied from those that were not.
+// Whether the key requested at most this percentage of its limit. Exact: the step at 100 %
+// separates denied keys from the others.
 bool IsWithin(int percent, const Demand& demand) {
   return demand.limit() > 0 && core::Multiply(static_cast<std::uint64_t>(demand.peak()), 100) <=
                                    core::Multiply(static_cast<std::uint64_t>(demand.limit()),
@@ -146,7 +146,7 @@ void RuleCount::Count(const service::RuleDecision& made, const Request& request,
       profiles_[number]->Add(request.status, request.endpoint, request.user_agent);
     }
   }
-  // What other rules deny is no demand on this one: it is not charged for it either.
+  // Requests that other rules deny are not demand on this one: it is not charged for them.
   if (has_peaks_ && !made.quota.unlimited && (request.allowed || !allowed)) {
     key.demand.Add(made.quota, at, made.cost, /*denied=*/!allowed);
   }

@@ -10,33 +10,32 @@
 
 #include "replay/comparison.h"
 #include "replay/key_ledger.h"
-#include "replay/key_profile.h"
 #include "replay/replay_report.h"
 #include "rules/rule_set.h"
 #include "service/verdict.h"
 
 namespace sluice::replay {
 
-// What one rule did to the requests of a replay. Memory: what key_ledger.h keeps per key. One
+// The results of one rule in a replay. Memory: the records of key_ledger.h for each key. One
 // thread.
 class RuleCount {
  public:
-  // `rule` outlives it. `compare`: judge by all algorithms too, where the rule's can be compared.
-  // `profile`: keep what the denied requests of each key were.
+  // `rule` outlives it. `compare`: also judge by all algorithms, if the rule is comparable.
+  // `profile`: keep a profile of the denied requests of each key.
   RuleCount(const rules::Rule& rule, bool compare, bool profile);
 
   [[nodiscard]] const rules::Rule& rule() const { return rule_; }
 
-  // A decision's key in the ledger; 0 without a key.
+  // The hash of a decision's key in the ledger; 0 without a key.
   [[nodiscard]] std::uint64_t HashOf(const service::RuleDecision& made);
-  // For the caches, before Count(): see key_ledger.h.
+  // For prefetching before Count(): see key_ledger.h.
   [[nodiscard]] const KeyLedger& keys() const { return keys_; }
 
-  // A request as its log has it, and what became of it.
+  // A request from a log, and its result.
   struct Request {
     WallInstant at{};
-    bool allowed = true;  // By all rules together.
-    // For the profile of a key: without data where the log does not say.
+    bool allowed = true;  // By all rules.
+    // For the profile of a key: without data if the log does not have it.
     std::string_view status{};
     std::string_view endpoint{};
     std::string_view user_agent{};
@@ -58,7 +57,7 @@ class RuleCount {
   KeyLedger keys_;
   std::vector<std::unique_ptr<KeyProfile>> profiles_;  // By key; nullptr: never denied.
   Timeline timeline_;
-  std::unique_ptr<Comparison> comparison_;  // nullptr: none was asked for, or none can be made.
+  std::unique_ptr<Comparison> comparison_;  // nullptr: not requested or not possible.
 };
 
 }  // namespace sluice::replay

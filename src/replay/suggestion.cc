@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "base/fault.h"
-#include "replay/percentile.h"
-#include "replay/replay_warnings.h"
-#include "replay/suggestion_text.h"
+#include "replay/replay_report.h"
 #include "rules/rule_set.h"
 
 namespace sluice::replay {
@@ -17,16 +15,17 @@ namespace {
 
 constexpr std::array<std::uint64_t, 3> kOneIn{100, 1'000, 10'000};
 
-// What is called far above the rest: so many times as much, of at most one key in so many.
+// Keys are far above the rest if they request this many times as much, and are at most one key in
+// this many.
 constexpr Units kGapFactor = 4;
 constexpr std::size_t kGapKeys = 10;
 
-// The needs of all keys, in falling order: the least limits that would not have denied them.
+// The demand of all keys, in decreasing order: the lowest limits that would not have denied them.
 struct Needs {
   std::vector<Units> of_keys{};
   std::vector<std::uint64_t> requests{};
 
-  // Which keys `limit` denies.
+  // The keys that `limit` denies.
   [[nodiscard]] SuggestedLimit At(Units limit, std::uint64_t one_in) const {
     SuggestedLimit suggested{.one_in = one_in, .limit = limit};
     for (std::size_t i = 0; i < of_keys.size() && of_keys[i] > limit; ++i) {
@@ -37,7 +36,7 @@ struct Needs {
   }
 };
 
-// The least of 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, ... that is at least `units`.
+// The smallest of 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, ... that is at least `units`.
 Units RoundedUp(Units units) {
   for (Units power = 1;; power *= 10) {
     for (const Units step : {10, 15, 20, 30, 40, 50, 60, 80}) {
@@ -48,7 +47,7 @@ Units RoundedUp(Units units) {
   }
 }
 
-// The widest gap above which there are few keys.
+// The widest gap with only a few keys above it.
 std::optional<DemandGap> GapIn(const Needs& needs) {
   const std::vector<Units>& falling = needs.of_keys;
   std::size_t best = 0;
@@ -65,7 +64,7 @@ std::optional<DemandGap> GapIn(const Needs& needs) {
     return std::nullopt;
   }
   DemandGap gap{.below = falling[best], .above = falling[best - 1]};
-  // Twice what all others need, as a round number that is still in the gap.
+  // Twice the demand of all others, as a round number within the gap.
   const Units limit = std::min(RoundedUp(2 * std::max<Units>(gap.below, 1)), gap.above - 1);
   gap.limit = needs.At(limit, 0);
   return gap;
@@ -161,7 +160,7 @@ std::vector<Suggestion> SuggestionReader::Suggestions(std::size_t top) const {
     if (!order.empty()) {
       for (const std::uint64_t one_in : kOneIn) {
         const std::size_t place = PercentilePlace(1'000'000 - (1'000'000 / one_in), order.size());
-        // A limit of 0 would deny even what costs nothing.
+        // A limit of 0 would deny even a cost of 0.
         const Units limit = std::max<Units>(needs.of_keys[order.size() - 1 - place], 1);
         suggestion.limits.push_back(needs.At(limit, one_in));
       }

@@ -1,13 +1,11 @@
-#include "replay/suggestion_text.h"
-
 #include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "replay/human_text.h"
-#include "replay/report_json.h"
-#include "replay/text_layout.h"
+#include "replay/replay_report.h"
+#include "replay/suggestion.h"
 #include "wire/json_writer.h"
 
 namespace sluice::replay {
@@ -59,8 +57,10 @@ std::string SuggestionText(const Suggestion& suggestion, const std::vector<std::
                   width);
   }
   if (suggestion.keys == 0) {
-    AppendWrapped(text, "no request has the key: name another with --key, or its column with --map",
-                  width);
+    AppendWrapped(
+        text,
+        "no request has the key: choose another key with --key, or name its column with --map",
+        width);
     return text;
   }
   text += '\n';

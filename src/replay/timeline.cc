@@ -8,7 +8,7 @@ namespace sluice::replay {
 
 namespace {
 
-// Each divides the next, so that steps merge whole. The last lasts for 153 years.
+// Each divides the next, so that steps can be merged. The last one covers 153 years.
 constexpr std::array<std::int64_t, 15> kSeconds{1,      5,       15,        60,        300,
                                                 900,    3'600,   10'800,    21'600,    43'200,
                                                 86'400, 604'800, 2'419'200, 4'838'400, 14'515'200};

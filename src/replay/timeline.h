@@ -9,9 +9,9 @@
 
 namespace sluice::replay {
 
-// How many were allowed and denied when, over a span that nobody knows beforehand: steps of
-// one second at first, and of longer and longer ones as the span grows, so that there are
-// never more than kMostSteps. Steps begin at multiples of their length since 1970.
+// Counts of allowed and denied requests over time, for a span of unknown length. Steps are one
+// second at first and become longer as the span grows, so there are never more than kMostSteps.
+// Steps begin at multiples of their length since 1970.
 class Timeline {
  public:
   static constexpr std::size_t kMostSteps = 400;
@@ -21,19 +21,19 @@ class Timeline {
     std::uint64_t denied = 0;
   };
 
-  // `at` never goes back by more than what has been seen.
+  // `at` is never earlier than the first one.
   void Add(WallInstant at, bool allowed);
 
   [[nodiscard]] std::chrono::seconds step() const;
   [[nodiscard]] WallInstant begin() const;
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-  // The same in at most `columns` steps, of equal length but perhaps the last.
+  // The same in at most `columns` steps, of equal length except possibly the last.
   [[nodiscard]] std::vector<Step> In(std::size_t columns) const;
 
  private:
   void Coarsen();
 
-  std::size_t level_ = 0;   // Of the lengths that steps may have.
+  std::size_t level_ = 0;   // Index in the list of step lengths.
   std::int64_t first_ = 0;  // Number of the first step since 1970.
   std::vector<Step> steps_;
 };

@@ -1,12 +1,12 @@
 #include "rules/attribute_table.h"
 
-#include "rules/host_name.h"
+#include "rules/attribute_value.h"
 
 namespace sluice::rules {
 
 namespace {
 
-// As many names are compared faster than one is hashed: most differ in length.
+// Up to this many, comparing names is faster than hashing one: most differ in length.
 constexpr std::size_t kFewNames = 8;
 
 }  // namespace
@@ -76,7 +76,7 @@ const std::optional<IpAddress>& BoundAttribute::address() const {
   return address_;
 }
 
-// Of an address or a host.
+// For an address or a host.
 std::string_view BoundAttribute::CanonicalText() const {
   if (kind_->form == ValueForm::kHost) {
     if (!host_known_) {
@@ -90,7 +90,7 @@ std::string_view BoundAttribute::CanonicalText() const {
     return value_;
   }
   if (!known->v6 && value_.find(':') == value_.npos) {
-    return value_;  // Without a port or brackets it is written in this one way.
+    return value_;  // IPv4 without a port has only this spelling.
   }
   if (text_.size == 0) {
     text_ = known->Text();

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "core/key.h"
+#include "rules/attribute_value.h"
 #include "rules/ip_address.h"
-#include "rules/value_hash.h"
 
 namespace sluice::rules {
 
-// Lets a map of strings be asked with views, so that a look-up allocates nothing.
+// Allows lookups by string_view, so that a lookup allocates nothing.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -25,7 +25,7 @@ struct TextHash {
 template <class Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 
-// How the values of an attribute are read, so that two spellings of one thing are one value.
+// How an attribute's values are normalised, so that two spellings of one thing are one value.
 enum class ValueForm : std::uint8_t {
   kText,  // Byte by byte.
   kIp,    // An address, by its block.
@@ -35,17 +35,17 @@ enum class ValueForm : std::uint8_t {
 // The type of an attribute: what a rule file's top-level `attributes` declares.
 struct AttributeKind {
   ValueForm form = ValueForm::kText;
-  IpGrouping grouping;  // Of addresses.
-  // Of addresses: IPv6 blocks whose addresses stand for the IPv4 address in them (RFC 6052).
+  IpGrouping grouping;  // For addresses.
+  // For addresses: IPv6 blocks that embed IPv4 addresses (RFC 6052).
   std::vector<IpPrefix> nat64;
-  // Of a secret: what keys hold in place of its value. Conditions see the value itself.
+  // For a secret: keys contain this hash instead of the value. Conditions see the value.
   std::optional<ValueHash> hash;
 
-  // What `name` is unless it is declared.
+  // The kind of `name` if it is not declared.
   [[nodiscard]] static AttributeKind Of(std::string_view name);
 
   [[nodiscard]] bool is_ip() const { return form == ValueForm::kIp; }
-  // Of a key. A host name is a text there: its one spelling is settled before.
+  // The type of a key part. A host name is a text there, because it is already canonical.
   [[nodiscard]] core::AttributeType type() const {
     return is_ip() && !hash ? core::AttributeType::kIp : core::AttributeType::kText;
   }
@@ -54,17 +54,16 @@ struct AttributeKind {
 
 using AttributeId = std::uint32_t;
 
-// The attributes that a rule set reads, numbered, so that a request's attributes are looked up
-// once and conditions find theirs by number. `ip` is of type ip and `host` of type host, unless
-// declared otherwise.
-// Grows while a set is built; immutable and shared afterwards.
+// The attributes that a rule set reads, numbered: a request's attributes are looked up once, and
+// conditions find theirs by number. `ip` has type ip and `host` type host, unless declared
+// otherwise. Grows while a set is built; immutable and shared afterwards.
 class AttributeTable {
  public:
-  // Gives `name` a type, before any Intern(name). False if it was given another one already.
+  // Gives `name` a type, before any Intern(name). False if it already has another one.
   [[nodiscard]] bool Declare(const std::string& name, AttributeKind kind);
   [[nodiscard]] AttributeKind KindOf(std::string_view name) const;
 
-  // The number of `name`, given now if it is new.
+  // The number of `name`; a new name gets the next one.
   AttributeId Intern(std::string_view name);
   [[nodiscard]] std::optional<AttributeId> Find(std::string_view name) const;
 
@@ -82,11 +81,11 @@ class AttributeTable {
   std::vector<Entry> entries_;
 };
 
-// Whether a value of a secret attribute may be its hash, as lists show it: operators may have
-// nothing else. What callers send is the value.
+// Whether the value of a secret attribute may be its hash. Operators may know only the hash, from
+// lists. Callers send the value.
 enum class Secrets : std::uint8_t { kAreValues, kMayBeHashes };
 
-// One attribute of the request at hand. Reused from request to request.
+// One attribute of the current request. Reused from request to request.
 class BoundAttribute {
  public:
   // All outlive the request.
@@ -94,18 +93,18 @@ class BoundAttribute {
             Secrets secrets);
 
   [[nodiscard]] std::string_view value() const { return value_; }
-  // The value read as an address, whatever the attribute's type; nullopt if it is none.
+  // The value parsed as an address, whatever the attribute's type; nullopt if it is not one.
   [[nodiscard]] const std::optional<IpAddress>& address() const;
-  // What text conditions see: for type ip the canonical address ("2001:db8::1", without port), for
-  // type host the canonical name, else the value. The view lasts until the next Bind().
+  // The text that conditions see: for type ip the canonical address ("2001:db8::1", without port),
+  // for type host the canonical name, otherwise the value. The view is valid until the next Bind().
   [[nodiscard]] std::string_view text() const {
     return kind_->form == ValueForm::kText ? value_ : CanonicalText();
   }
-  // Whether the value is the hash of a secret. Then it has no address, and text() is the hash.
+  // Whether the value is the hash of a secret. If so, it has no address, and text() is the hash.
   [[nodiscard]] bool is_hash() const { return is_hash_; }
-  // What a key holds: for type ip the canonical block, for type host the canonical name, else the
-  // value; of a secret the hash of that. Requires address() for type ip. The view lasts until the
-  // next Bind().
+  // The text in keys: for type ip the canonical block, for type host the canonical name, otherwise
+  // the value; for a secret the hash of that text. Requires address() for type ip. The view is
+  // valid until the next Bind().
   [[nodiscard]] std::string_view key_text() const;
 
  private:
@@ -116,7 +115,7 @@ class BoundAttribute {
   std::string_view name_;
   const AttributeKind* kind_ = nullptr;
   bool is_hash_ = false;
-  // Made when first asked for.
+  // Computed on first use.
   mutable bool address_known_ = false;
   mutable std::optional<IpAddress> address_;
   mutable IpText text_;
@@ -125,16 +124,17 @@ class BoundAttribute {
   mutable ValueHash::Text hash_{};
   mutable bool host_known_ = false;
   mutable std::string_view host_;
-  mutable std::string host_room_;  // Where the name was written otherwise.
+  mutable std::string host_room_;  // For a name that is not canonical.
 };
 
-// The attributes of the request at hand, by number. One thread at a time; allocates only when
-// it first meets a larger table.
+// The attributes of the current request, by number. One thread at a time; allocates only for a
+// larger table than before.
 class BoundRequest {
  public:
-  // Forgets the last request and makes room for the attributes of `table`.
+  // Drops the last request and makes room for the attributes of `table`.
   void Start(const AttributeTable& table, Secrets secrets = Secrets::kAreValues);
-  // Notes one attribute; of two with one name the last counts. Unread ones are ignored.
+  // Adds one attribute; of two with the same name, the last counts. Attributes that no rule reads
+  // are ignored.
   void Bind(const AttributeTable& table, std::string_view name, std::string_view value);
 
   // nullptr if the request does not have it.

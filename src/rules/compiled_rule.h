@@ -16,8 +16,8 @@
 
 namespace sluice::rules {
 
-// What a plan or an override changes of a rule's quota, resolved when the set is built: a
-// burst that follows the rate is written out.
+// The numbers by which a plan or an override replaces a rule's, resolved when the set is built: a
+// burst that follows the rate is filled in.
 struct Numbers {
   bool unlimited = false;
   Units limit = 0;  // Buckets: the burst.
@@ -36,7 +36,7 @@ struct Plan {
   Place place;
 };
 
-// What a request spends under a rule.
+// How a rule determines a request's cost.
 struct CostRule {
   enum class Kind : std::uint8_t { kRequest, kFixed, kAttribute };
   Kind kind = Kind::kRequest;
@@ -44,14 +44,14 @@ struct CostRule {
   AttributeId attribute = 0;
 };
 
-// By the key's text: for one attribute its value, for several the values joined by ':' with
-// '\' before every ':' and '\' in them.
+// By the key's text: the value of one attribute, or several values joined by ':', with '\' before
+// each ':' and '\' in a value.
 using OverrideTable = TextMap<Numbers>;
 
 // Appends one part of such a text.
 void AppendKeyPart(std::string& text, std::string_view value, bool first);
 
-// A rule's inside: how it matches and which numbers it gives. Rule is its outside.
+// The private part of a rule: how it matches and which numbers apply. Rule is the public part.
 struct CompiledRule {
   Conditions match;
   std::vector<AttributeId> key;  // As in Rule::key.

@@ -12,27 +12,26 @@
 
 namespace sluice::rules {
 
-// One accepted value of an attribute: a text, a prefix, a pattern, a block of addresses.
+// One accepted value of an attribute: a text, a prefix, an expression, a block of addresses.
 struct Pattern {
   enum class Kind : std::uint8_t { kExact, kPrefix, kRegex, kCidr };
 
   Kind kind = Kind::kExact;
   std::string text;  // The text, the prefix without its star, the expression, the block.
   IpPrefix cidr;
-  std::shared_ptr<const re2::RE2> regex;  // Anchored at both ends by how it is asked.
+  std::shared_ptr<const re2::RE2> regex;  // Always matched against the whole value.
 
   [[nodiscard]] bool Holds(const BoundAttribute& value) const;
-  // Whether every value that `other` accepts is sure to be accepted here. "No" may be wrong
-  // (two regexes are not compared), "yes" never is.
+  // Whether every value that `other` accepts is certainly accepted here. False may be wrong (two
+  // regexes are not compared); true never is.
   [[nodiscard]] bool Covers(const Pattern& other) const;
-  // Whether it is sure that no value is accepted by both.
+  // Whether certainly no value is accepted by both.
   [[nodiscard]] bool Excludes(const Pattern& other) const;
   // As in the file: /login, /v1/*, {regex: ...}, {cidr: ...}.
   [[nodiscard]] std::string Text() const;
 };
 
-// One attribute and the values that it may have: any of them will do. An absent attribute
-// fulfils nothing.
+// One attribute and its accepted values. An absent attribute matches nothing.
 struct Condition {
   AttributeId attribute = 0;
   std::vector<Pattern> any_of;
@@ -43,7 +42,7 @@ struct Condition {
   [[nodiscard]] std::string Text() const;
 };
 
-// All of them must hold; at most one per attribute.
+// All must hold. At most one per attribute.
 using Conditions = std::vector<Condition>;
 
 [[nodiscard]] bool AllHold(const Conditions& conditions, const BoundRequest& request);

@@ -49,7 +49,7 @@ std::optional<std::string> FreshStart(const Rule& before, const Rule& next, bool
   if (kinds_differ) {
     return "an attribute of its key is declared differently";
   }
-  // An unlimited rule may have no window, and keeps no state under its own numbers.
+  // An unlimited rule may have no window, and its own numbers keep no state.
   const bool windowless = (was.unlimited && WindowText(was) == kNoWindow) ||
                           (is.unlimited && WindowText(is) == kNoWindow);
   if (!windowless &&

@@ -9,8 +9,8 @@
 
 namespace sluice::rules {
 
-// What makes every key of `next` start fresh although `before` has the same id (or the id that
-// `next` had): "its window was 1m and is 1h". nullopt where what keys have used carries over.
+// Why every key of `next` starts with its full quota although `before` has the same id (or a former
+// id of `next`): "its window was 1m and is 1h". nullopt if the keys keep what they have used.
 // `kinds_differ`: an attribute of the key is declared otherwise than before (type, prefix, hash).
 [[nodiscard]] std::optional<std::string> FreshStart(const Rule& before, const Rule& next,
                                                     bool kinds_differ);

@@ -47,7 +47,7 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
                                                            "nat64", "hash"};
   static constexpr std::array<std::string_view, 3> kTypes{"text", "ip", "host"};
   if (!name.is_text()) {
-    return;  // Noted by the tree.
+    return;  // Reported by YamlTree.
   }
   if (!IsAttributeName(name.text)) {
     report_.Fail(name, "\"" + name.text +
@@ -143,7 +143,7 @@ void DocumentReader::ReadHash(const YamlNode& node, AttributeKind& kind) {
 void DocumentReader::ReadRules(AttributeTable& attributes, QuotaShelf& calendars,
                                std::vector<RuleDraft>& drafts) {
   if (!root_.is_map()) {
-    return;  // Noted in the first step.
+    return;  // Reported in the first step.
   }
   const Fields fields(root_);
   const YamlNode* rules = fields.Get("rules");

@@ -12,18 +12,18 @@ namespace sluice::rules {
 
 inline constexpr std::size_t kMaxRules = 100'000;
 
-// One source's document, read in two steps, because a type that one source declares holds for
-// the rules of all.
+// Reads one source's document in two steps, because a type declared by one source applies to the
+// rules of all.
 class DocumentReader {
  public:
-  // `is_configuration`: the source is the daemon's configuration, which need not have rules. Its
-  // other sections are read elsewhere, where it is known which there are.
+  // `is_configuration`: the source is the daemon's configuration. It need not have rules, and its
+  // other sections are read by the daemon.
   DocumentReader(const YamlNode& root, bool is_configuration, Reporter report)
       : root_(root), is_configuration_(is_configuration), report_(std::move(report)) {}
 
   // First step: top-level fields, and the types of attributes.
   void ReadAttributes(AttributeTable& attributes);
-  // Second step, once every source went through the first.
+  // Second step, after the first step of every source.
   void ReadRules(AttributeTable& attributes, QuotaShelf& calendars, std::vector<RuleDraft>& drafts);
 
  private:

@@ -34,7 +34,7 @@ void Fields::RejectUnknown(std::span<const std::string_view> known, std::string_
       continue;
     }
     if (key.text == "<<" && !key.quoted) {
-      continue;  // Noted by the tree.
+      continue;  // Reported by YamlTree.
     }
     if (const auto word = std::ranges::find(foreign, key.text, &ForeignWord::word);
         word != foreign.end()) {

@@ -8,7 +8,7 @@
 
 namespace sluice::rules {
 
-// What other rate limiters call a field, and what to write here.
+// A field name of other rate limiters, and what to write instead.
 struct ForeignWord {
   std::string_view word;
   std::string_view remedy;  // "write burst".
@@ -20,13 +20,13 @@ class Fields {
   explicit Fields(const YamlNode& map) : map_(&map) {}
 
   [[nodiscard]] const YamlNode& map() const { return *map_; }
-  // nullptr where the field is not given. A field given twice has been noted: the first counts.
+  // nullptr if the field is absent. A field given twice has been reported; the first counts.
   [[nodiscard]] const YamlNode* Get(std::string_view name) const;
-  // The place of the field's name.
+  // The position of the field's name.
   [[nodiscard]] const YamlNode& KeyOf(std::string_view name) const;
 
-  // Notes every field that is not `known`. `what`: whose field it is not ("rule", "plan").
-  // `foreign`: words that other rate limiters have for our fields.
+  // Reports every field that is not `known`. `what`: the kind of map ("rule", "plan"). `foreign`:
+  // names that other rate limiters use for these fields.
   void RejectUnknown(std::span<const std::string_view> known, std::string_view what,
                      Reporter& report, std::span<const ForeignWord> foreign = {}) const;
 

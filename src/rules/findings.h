@@ -12,14 +12,14 @@
 
 namespace sluice::rules {
 
-// What building found out. A set with errors is not built; warnings do not stop it.
+// The problems found by building a set. A set with errors is not built; warnings do not prevent it.
 struct Findings {
   std::vector<Error> errors;
   std::vector<Error> warnings;
 };
 
-// Notes problems of one source with their places. Every problem of a text is noted, up to a
-// bound, so that a hostile text cannot make the list grow without end.
+// Collects the problems of one source with their positions. Every problem is recorded, up to a
+// bound, so that a hostile text cannot make the list grow without limit.
 class Reporter {
  public:
   static constexpr std::size_t kMaxPerList = 1000;

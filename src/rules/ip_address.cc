@@ -19,8 +19,8 @@ bool IsPort(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// What inet_pton takes for IPv4: four decimals of 0 to 255 without leading zeros. By hand, as is
-// the way back: requests carry little else, and the C library's ways are slow for them.
+// The same IPv4 syntax as inet_pton: four decimals of 0 to 255 without leading zeros. Hand-written,
+// like the formatting, because most requests have such an address and the C library is slow.
 std::optional<IpAddress> ParseV4(std::string_view text) {
   IpAddress address;
   const char* at = text.data();
@@ -65,7 +65,7 @@ IpText TextOfV4(const IpAddress& address) {
   return text;
 }
 
-// inet_pton over a view. With `unmap` false a mapped address stays IPv6.
+// inet_pton for a view. With `unmap` false, a mapped address stays IPv6.
 std::optional<IpAddress> ParseBare(std::string_view text, bool v6, bool unmap) {
   if (!v6) {
     return ParseV4(text);
@@ -96,7 +96,7 @@ void Append(IpText& text, std::string_view more) {
 }  // namespace
 
 std::optional<IpAddress> IpAddress::Parse(std::string_view text) {
-  if (const auto address = ParseV4(text)) {  // What nearly all texts are.
+  if (const auto address = ParseV4(text)) {  // Nearly all texts.
     return address;
   }
   if (text.starts_with('[')) {
@@ -129,7 +129,7 @@ IpAddress IpAddress::Masked(int prefix) const {
   return masked;
 }
 
-// Byte 8 is zero in every such address: the IPv4 address steps over it.
+// Byte 8 is zero in every such address; the IPv4 address continues after it.
 IpAddress IpAddress::Embedded(std::span<const IpPrefix> prefixes) const {
   constexpr std::size_t kReservedByte = 8;
   for (const IpPrefix& prefix : prefixes) {

@@ -1,10 +1,9 @@
-#include "rules/key_pattern.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "base/fault.h"
 #include "core/key.h"
+#include "rules/rule_reader.h"
 #include "rules/value_reader.h"
 
 namespace sluice::rules {

@@ -1,20 +1,19 @@
-#include "rules/match_reader.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
+#include "rules/attribute_value.h"
 #include "rules/fields.h"
-#include "rules/host_name.h"
-#include "rules/regex_options.h"
+#include "rules/regex_index.h"
+#include "rules/rule_reader.h"
 #include "rules/value_reader.h"
 
 namespace sluice::rules {
 
 namespace {
 
-// Bounds what one expression may cost to compile and to run (RE2's own default is 8 MiB).
+// Bounds the memory to compile and run one expression (RE2's default is 8 MiB).
 constexpr std::int64_t kRegexBytes = std::int64_t{8} << 20;
 
 char LowerCase(char c) {
@@ -35,7 +34,7 @@ class MatchReader {
     for (std::size_t i = 0; i < node.pair_count(); ++i) {
       const YamlNode& key = node.key(i);
       if (!key.is_text()) {
-        continue;  // Noted by the tree.
+        continue;  // Reported by YamlTree.
       }
       if (!IsAttributeName(key.text)) {
         report_.Fail(key, "match names the attribute \"" + key.text +
@@ -97,16 +96,16 @@ class MatchReader {
     Pattern pattern;
     const std::size_t star = node.text.find('*');
     if (star != std::string::npos && star + 1 != node.text.size()) {
-      report_.Warn(node, field_ + ": the star in " + node.text +
-                             " is an ordinary character, as only one at the end stands for "
-                             "whatever follows: for another pattern, or to mean the character, "
-                             "write {regex: ...}");
+      report_.Warn(node,
+                   field_ + ": the star in " + node.text +
+                       " is an ordinary character, because only a star at the end is a wildcard. "
+                       "For another pattern, or for the character itself, write {regex: ...}");
     }
     if (node.text.ends_with('*')) {
       pattern.kind = Pattern::Kind::kPrefix;
       pattern.text = node.text.substr(0, node.text.size() - 1);
       if (kind_->form == ValueForm::kHost) {
-        // What of a name stands before the star has no port and may end in a dot.
+        // The part of a name before the star has no port and may end in a dot.
         std::ranges::transform(pattern.text, pattern.text.begin(), LowerCase);
       }
     } else if (kind_->is_ip()) {

@@ -17,12 +17,12 @@ namespace sluice::rules {
   return block.Contains(other);
 }
 
-// Which of many prefixes (of texts, or of addresses) contain a value, without trying all.
+// Finds which of many prefixes (of texts or addresses) contain a value, without trying all.
 //
-// Two prefixes are either apart or one within the other, and sorted, each stands before all
-// that it contains. So every prefix that contains a value contains also the value's predecessor
-// in the sorted list, and is found on the way from there outwards through `outer`. The cost is
-// one binary search and the depth of the nesting.
+// Two prefixes are either disjoint or nested, and in sorted order each precedes all that it
+// contains. So every prefix that contains a value also contains the value's predecessor in the
+// sorted list, or is that predecessor, and is found by following `outer` from there. The cost is
+// one binary search plus the depth of the nesting.
 template <class Block, class Query>
 class NestedBlocks {
  public:
@@ -71,7 +71,7 @@ class NestedBlocks {
  private:
   struct Entry {
     Block block;
-    int outer = -1;  // The smallest block around this one; -1 if none.
+    int outer = -1;  // The smallest block that contains this one; -1 if none.
     std::vector<std::uint32_t> rules;
   };
   std::vector<Entry> entries_;

@@ -1,12 +1,10 @@
-#include "rules/override_reader.h"
-
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "rules/attribute_value.h"
 #include "rules/fields.h"
-#include "rules/host_name.h"
 #include "rules/rule_reader.h"
 #include "rules/value_reader.h"
 
@@ -31,7 +29,7 @@ std::optional<std::vector<std::string>> SplitKey(std::string_view text) {
   return parts;
 }
 
-// The text that a key has for the address or block `text`; "" after noting a problem.
+// The text in keys for the address or block `text`; "" after reporting a problem.
 std::string CanonicalIp(const YamlNode& at, const std::string& text, const AttributeKind& kind,
                         Reporter& report) {
   const IpGrouping& grouping = kind.grouping;
@@ -86,7 +84,7 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
     return;
   }
   table.reserve(node.pair_count());
-  // One text under two spellings; the same spelling twice has been noted by the tree.
+  // One key in two spellings. YamlTree reports the same spelling twice.
   const bool spelled_freely =
       key.size() > 1 || attributes.kind(key.front()).form != ValueForm::kText;
   std::unordered_map<std::string, std::string_view> spellings;
@@ -98,7 +96,7 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
     }
     const auto numbers = quotas.ReadChange(Fields(node.value(i)), "override");
     if (!name.is_text()) {
-      continue;  // Noted by the tree.
+      continue;  // Reported by YamlTree.
     }
     std::optional<std::vector<std::string>> parts;
     if (key.size() == 1) {

@@ -1,7 +1,7 @@
-#include "rules/plan_review.h"
-
 #include <algorithm>
 #include <string>
+
+#include "rules/rule_reader.h"
 
 namespace sluice::rules {
 
@@ -12,7 +12,7 @@ bool AnyCovered(const Condition& wide, const Conditions& narrow) {
                      [&](const Condition& c) { return wide.Covers(c); });
 }
 
-// Whether every request that fulfils both `rule` and `later` also fulfils `earlier`.
+// Whether every request that matches both `rule` and `later` also matches `earlier`.
 bool Takes(const Conditions& earlier, const Conditions& later, const Conditions& rule) {
   return std::all_of(earlier.begin(), earlier.end(), [&](const Condition& c) {
     return AnyCovered(c, later) || AnyCovered(c, rule);

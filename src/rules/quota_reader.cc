@@ -104,11 +104,11 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
   if (const YamlNode* node = rule.Get("reserve"); node != nullptr) {
     ReadReserves(*node, quota);
   }
-  // A later Apply() for a plan must not see the rule's own burst as the default burst.
+  // A later Apply() for a plan must not treat the rule's own burst as the default burst.
   const bool good = Apply(rule, stated, quota);
   stated_burst_ = stated.burst;
   base_ = quota;
-  // What a plan says is then read for its own problems only.
+  // A plan is then read only to report its own problems.
   window_faulty_ |= !good && !stated.unlimited;
   return good ? base_ : std::nullopt;
 }
@@ -132,7 +132,7 @@ std::optional<Numbers> QuotaReader::ReadChange(const Fields& fields, std::string
   if (!stated.unlimited && !stated.limit && !stated.rate && !stated.burst) {
     const std::size_t matches = fields.Get("match") != nullptr ? 1 : 0;
     if (fields.map().pair_count() > matches) {
-      return std::nullopt;  // What stands there instead has been noted.
+      return std::nullopt;  // The wrong value has been reported.
     }
     report_.Fail(fields.map(), "this " + std::string(what) + " changes nothing: give it " +
                                    (core::IsBucket(quota.algorithm) ? "rate or burst" : "limit"));
@@ -177,7 +177,7 @@ QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algo
 
 void QuotaReader::RejectForeign(const Fields& rule, Algorithm algorithm) {
   for (const auto& [word, field] : kWords) {
-    // rate and burst are judged by ReadStated, for plans and overrides too.
+    // ReadStated checks rate and burst, also those of plans and overrides.
     if (word == "rate" || word == "burst" || rule.Get(word) == nullptr || Has(algorithm, field)) {
       continue;
     }
@@ -258,7 +258,7 @@ void QuotaReader::ReadCalendar(const Fields& rule, CalendarUnit unit, core::Quot
   if (!zone.has_value() || !anchor.has_value()) {
     return;
   }
-  // First without the anchor: so the complaint points at the field that is wrong.
+  // First without the anchor, so that the problem points at the field that is wrong.
   if (const auto plain = core::Calendar::Create(unit, *zone, ""); !plain.has_value()) {
     report_.Fail(zone_node != nullptr ? *zone_node : rule.KeyOf("window"), plain.error().message);
     return;
@@ -345,7 +345,7 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
     quota.limit = *stated.limit;
   }
   if (window_faulty_) {
-    return false;  // Noted already.
+    return false;  // Already reported.
   }
   if (quota.window == Duration(0) && quota.calendar == nullptr) {
     const std::string_view number = bucket ? "rate" : "limit";
@@ -365,7 +365,7 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
     return false;
   }
   if (auto fault = core::FaultOf(quota); fault.has_value()) {
-    // A fault begins with the field that it speaks of, where it speaks of one.
+    // A fault begins with the name of its field, if it has one.
     const std::string field = fault->substr(0, fault->find_first_of(" :"));
     const YamlNode* node = fields.Get(field);
     report_.Fail(node != nullptr ? *node : fields.map(), std::move(*fault));

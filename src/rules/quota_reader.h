@@ -14,7 +14,7 @@
 
 namespace sluice::rules {
 
-// What the quotas of a rule set point to. Calendars that cut time alike are kept once.
+// Owns the objects that the quotas of a rule set refer to. Equal calendars are stored once.
 class QuotaShelf {
  public:
   const core::Calendar* Keep(std::unique_ptr<const core::Calendar> calendar);
@@ -25,18 +25,18 @@ class QuotaShelf {
   std::vector<std::unique_ptr<const core::Reserves>> reserves_;
 };
 
-// Reads the numbers of one rule, and then those of its plans and overrides against them.
+// Reads the numbers of one rule, and then those of its plans and overrides relative to them.
 class QuotaReader {
  public:
   QuotaReader(QuotaShelf& shelf, Reporter& report) : shelf_(shelf), report_(report) {}
 
-  // The rule's own quota: algorithm, limit, rate, burst, window, unit, time_zone, anchor,
-  // segments, strict, shape, hold_ttl, reserve. nullopt after a problem that leaves no quota to
-  // speak of; every problem is noted.
+  // The rule's own quota: algorithm, limit, rate, burst, window, unit, time_zone, anchor, segments,
+  // strict, shape, hold_ttl, reserve. nullopt after a problem that leaves no usable quota; every
+  // problem is reported.
   std::optional<core::Quota> ReadRule(const Fields& rule);
 
-  // What `fields` (a plan or an override) makes of the rule read last.
-  // A burst that is stated nowhere follows the rate. `what`: "plan", "override".
+  // The numbers after `fields` (a plan or an override) has changed the rule read last. A burst that
+  // is stated nowhere follows the rate. `what`: "plan", "override".
   std::optional<Numbers> ReadChange(const Fields& fields, std::string_view what);
 
  private:
@@ -51,14 +51,14 @@ class QuotaReader {
   void ReadWindow(const Fields& rule, core::Quota& quota);
   void ReadCalendar(const Fields& rule, core::CalendarUnit unit, core::Quota& quota);
   void ReadReserves(const YamlNode& node, core::Quota& quota);
-  // Puts `stated` over `quota`, whose burst is `stated_burst_` where that is set.
+  // Applies `stated` to `quota`, whose burst is `stated_burst_` if set.
   bool Apply(const Fields& fields, const Stated& stated, core::Quota& quota);
 
   QuotaShelf& shelf_;
   Reporter& report_;
   std::optional<Units> stated_burst_;
   std::optional<core::Quota> base_;  // The rule read last, as far as it could be read.
-  bool window_faulty_ = false;       // The length of base_ is wrong, and that has been noted.
+  bool window_faulty_ = false;       // The length of base_ is wrong, and has been reported.
 };
 
 }  // namespace sluice::rules

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "rules/regex_options.h"
-
 namespace sluice::rules {
 
 namespace {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sluice/decision.h"
@@ -16,9 +17,25 @@
 
 namespace sluice::rules {
 
+// The kind of source of a rule. If several have a rule with the same id, only the one listed last
+// here is active.
+enum class Origin : std::uint8_t { kFile, kEtcd, kApi };
+
+// By the source's name: "etcd:..." and "api:..." are what they say, all others are files.
+[[nodiscard]] constexpr Origin OriginOf(std::string_view source) {
+  return source.starts_with("api:")    ? Origin::kApi
+         : source.starts_with("etcd:") ? Origin::kEtcd
+                                       : Origin::kFile;
+}
+
+// The name that operators see.
+[[nodiscard]] constexpr std::string_view NameOf(Origin origin) {
+  return origin == Origin::kApi ? "api" : origin == Origin::kEtcd ? "etcd" : "file";
+}
+
 enum class Mode : std::uint8_t { kEnforce, kShadow, kOff };
-// What a rule does with a request that it applies to: count it, or without counting let it pass
-// whatever the others say, or refuse it.
+// What a rule does with a request that it applies to: count it, allow it whatever other rules
+// decide, or refuse it. The last two count nothing.
 enum class Action : std::uint8_t { kLimit, kAllow, kDeny };
 enum class OnMissing : std::uint8_t { kSkip, kDeny };
 enum class OnStoreError : std::uint8_t { kAllow, kDeny, kLocal };
@@ -32,29 +49,42 @@ struct KeyAttribute {
   core::AttributeType type = core::AttributeType::kText;
 };
 
-// What the rest of Sluice sees of a compiled rule. How it matches, its plans and its
-// overrides stay inside the RuleSet. Immutable.
+// The public part of a compiled rule. How it matches, its plans and its overrides are private to
+// the RuleSet. Immutable.
 struct Rule {
   std::string id;
-  std::vector<std::string> formerly;  // Ids that it had, the latest first.
-  std::string source;                 // Where it came from: a file's path, "api", "etcd".
+  std::vector<std::string> formerly;  // Its former ids, the latest first.
+  std::string source;                 // Its source: a file's path, "api", "etcd".
   Place place;
   std::uint32_t number = 0;  // Declaration order, from 0, over all sources.
   Mode mode = Mode::kEnforce;
-  Action action = Action::kLimit;  // Else it has no key, and its quota says nothing.
+  Action action = Action::kLimit;  // Otherwise it has no key, and its quota is unused.
   OnMissing on_missing = OnMissing::kSkip;
   OnStoreError on_store_error = OnStoreError::kAllow;
   core::Sync sync = core::Sync::kExact;
-  bool states_cost = false;                             // It has the field cost.
-  bool has_own_cost = false;                            // Whatever the call's is.
-  std::string cost_attribute;                           // Whose value is the cost; "" if none is.
+  bool states_cost = false;    // It has the field cost.
+  bool has_own_cost = false;   // Independent of the call's cost.
+  std::string cost_attribute;  // The attribute that holds the cost; "" if none.
   Duration reservation_ttl = std::chrono::minutes(10);  // How long a reservation may be settled.
   std::optional<core::Ban> ban;
-  Duration retry_jitter{};  // Retry-After is raised by up to this, evenly drawn.
+  Duration retry_jitter{};  // Retry-After is increased by a uniform random time up to this.
   std::vector<KeyAttribute> key;
   std::string key_pattern;
   core::Quota quota;          // The rule's own numbers, without plan or override.
   Duration longest_refill{};  // Buckets: the longest, by these numbers or any plan's or override's.
 };
+
+// Modes set by operators at run time. They are not part of the rule set, so they survive a reload,
+// and changing a mode builds no new set. A plain value that is replaced as a whole.
+struct ModeOverrides {
+  std::optional<Mode> all;  // The kill switch: overrides everything else.
+  std::unordered_map<std::string, Mode> by_rule;
+
+  [[nodiscard]] Mode Effective(const Rule& rule) const;
+};
+
+// A quota's numbers as text, as in `sluice explain`: "100 per 1m, at most 20 at once", "10 at the
+// same time, hold_ttl 30s", "5 per day", "unlimited".
+[[nodiscard]] std::string QuotaText(const core::Quota& quota);
 
 }  // namespace sluice::rules

@@ -2,13 +2,13 @@
 #include <string>
 #include <utility>
 
-#include "rules/rule_set_index.h"
+#include "rules/rule_index.h"
 
 namespace sluice::rules {
 
 namespace {
 
-// The first condition that does not hold, in words.
+// Describes the first condition that does not hold.
 std::string WhyNot(const CompiledRule& rule, const AttributeTable& attributes,
                    const BoundRequest& request) {
   for (const Condition& condition : rule.match) {
@@ -59,7 +59,7 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
     bound.Bind(index.attributes, attribute.name, attribute.value);
   }
 
-  // Who replaces whom here: the same rules as in Match(), in words.
+  // Describes which rule replaces which, as Match() decides it.
   std::vector<std::string> replaced_by(index.rules.size());
   for (const Rule& rule : index.rules) {
     const CompiledRule& compiled = index.compiled[rule.number];
@@ -72,7 +72,7 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
     }
   }
 
-  // Who lets the request pass whatever the others say.
+  // The rule that allows the request whatever the others decide.
   std::string exempted_by;
   for (const Rule& rule : index.rules) {
     if (rule.action == Action::kAllow && modes.Effective(rule) == Mode::kEnforce &&

@@ -9,11 +9,11 @@ namespace sluice::rules {
 
 namespace {
 
-// How many rules share a pattern, over all conditions of the set.
+// How many rules of the set have a pattern.
 using Popularity = std::map<std::tuple<AttributeId, Pattern::Kind, std::string_view>, std::size_t>;
 
-// What it costs to file a rule under `condition`: how many others will be found with it. The
-// constants only order what is equally shared: a hash before a search, both before a regex.
+// The cost of indexing a rule by `condition`: how many other rules are found with it. The constants
+// only break ties: a hash before a search, both before a regex.
 std::size_t CostOf(const Condition& condition, const Popularity& popularity,
                    std::size_t rule_count) {
   constexpr std::size_t kSearch = 1;

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/fault.h"
-#include "rules/rule_set_index.h"
+#include "rules/rule_index.h"
 
-// The way of every request. Nothing here allocates once the room is warm (see Match()), locks,
-// logs or makes a virtual call; held by bench/match_bench.cc and the allocation test.
+// The path of every request. Once warm, nothing here allocates (see Match()), and nothing locks,
+// logs or makes a virtual call. bench/match_bench.cc and the allocation test check that.
 namespace sluice::rules {
 
 namespace {
@@ -18,7 +18,7 @@ AttributeId MissingOf(const CompiledRule& rule, const BoundRequest& request) {
   return missing == rule.key.end() ? SkippedRule::kNone : *missing;
 }
 
-// What is wrong with a key value; nullopt if nothing.
+// The problem of a key value; nullopt if it has none.
 std::optional<Error> FaultOfKey(const Rule& rule, const CompiledRule& compiled,
                                 const AttributeTable& attributes, const BoundRequest& request) {
   for (const AttributeId id : compiled.key) {
@@ -51,7 +51,7 @@ struct Matches::Room {
   };
 
   std::vector<Hit> hits;
-  std::vector<std::uint64_t> replaced;  // By rule: the request that last replaced it.
+  std::vector<std::uint64_t> replaced;  // By rule: the last request in which it was replaced.
   std::uint64_t generation = 0;
   std::string key_text;
   std::vector<core::KeyPart> parts;
@@ -90,7 +90,7 @@ Result<Cost> CostUnder(const CostRule& rule, const AttributeTable& attributes,
   if (bound == nullptr) {
     return Fault("attribute " + name + " is missing: it is the cost of the request");
   }
-  constexpr std::size_t kDigits = 15;  // Of kMaxUnits.
+  constexpr std::size_t kDigits = 15;  // The digits of kMaxUnits.
   const std::string_view text = bound->value();
   Units units = 0;
   for (const char c : text) {
@@ -161,7 +161,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     room.request.Bind(index.attributes, attribute.name, attribute.value);
   }
 
-  // An address that cannot be read would slip past every cidr condition: say so instead.
+  // An invalid address would match no cidr condition and so avoid the rule: report it instead.
   for (const AttributeId id : index.addresses) {
     const BoundAttribute* value = room.request.Get(id);
     if (value == nullptr || value->is_hash() || value->address().has_value()) {
@@ -174,7 +174,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     }
   }
 
-  // First which rules hold, for that decides what is replaced.
+  // First find which rules match, because that decides which are replaced.
   if (by_key) {
     room.candidates.keyless.clear();
     room.candidates.rules.assign(1, only->number);
@@ -185,7 +185,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
     room.replaced.resize(index.rules.size());
   }
   ++room.generation;
-  bool exempt = false;  // By a rule that allows.
+  bool exempt = false;  // By a rule with action: allow.
   for (const std::uint32_t number : room.candidates.keyless) {
     if (modes.Effective(index.rules[number]) != Mode::kOff) {
       room.skipped.push_back(
@@ -220,7 +220,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
                     room.replaced[hit.rule] != room.generation;
            });
 
-  // Then what each of those left says of this request.
+  // Then evaluate each of the remaining rules.
   for (const auto& hit : room.hits) {
     const Rule& rule = index.rules[hit.rule];
     if (room.replaced[hit.rule] == room.generation || (only != nullptr && only != &rule) ||
@@ -262,7 +262,7 @@ Result<void> RuleSet::Match(Attributes request, Cost cost, const ModeOverrides& 
                   [only](const SkippedRule& skipped) { return skipped.rule != only; });
   }
 
-  // The parts stand still now: hand out views of them.
+  // The parts no longer move: set the views of them.
   const core::KeyPart* next = room.parts.data();
   for (AppliedRule& applied : room.applied) {
     if (!applied.key_missing) {

@@ -6,9 +6,6 @@
 #include <utility>
 
 #include "rules/fields.h"
-#include "rules/key_pattern.h"
-#include "rules/match_reader.h"
-#include "rules/override_reader.h"
 #include "rules/spelling.h"
 #include "rules/value_reader.h"
 
@@ -25,7 +22,7 @@ constexpr std::array<std::string_view, 29> kFields{
     "on_missing",   "replaces",    "formerly",  "on_store_error",
     "retry_jitter", "ban",         "action",    "reservation_ttl",
     "sync"};
-// Of a rule that counts nothing: its action says it all.
+// For a rule that counts nothing, the action is all there is to read.
 constexpr std::array<std::string_view, 5> kActionFields{"id", "action", "match", "mode",
                                                         "replaces"};
 
@@ -111,7 +108,7 @@ class RuleReader {
     }
   }
 
-  // One id, or a list of them.
+  // One id, or a list of ids.
   void ReadFormerly(const YamlNode& node) {
     if (node.is_list() && (node.items.empty() || node.items.size() > core::kMaxFormerIds)) {
       report_.Fail(node, "formerly must be an id that the rule had, or a list of 1 to " +
@@ -136,7 +133,7 @@ class RuleReader {
   void ReadKey() {
     const YamlNode* node = fields_.Get("key_pattern");
     if (node == nullptr && (fields_.Get("key") != nullptr || fields_.Get("keys") != nullptr)) {
-      return;  // Noted as unknown, with what to write.
+      return;  // Reported as unknown, with the remedy.
     }
     if (node == nullptr) {
       report_.Fail(fields_.map(),
@@ -172,7 +169,7 @@ class RuleReader {
     }
   }
 
-  // True if the rule counts nothing, and so has been read.
+  // True if the rule counts nothing and has therefore been read completely.
   bool ReadAction() {
     const YamlNode* node = fields_.Get("action");
     if (node == nullptr) {
@@ -273,7 +270,7 @@ class RuleReader {
     }
   }
 
-  // After the quota, of which not every one can be lent.
+  // After the quota, because not every quota can be leased.
   void ReadSync() {
     const YamlNode* node = fields_.Get("sync");
     if (node == nullptr) {

@@ -8,9 +8,9 @@
 
 #include "rules/continuity.h"
 #include "rules/document_reader.h"
-#include "rules/origin.h"
-#include "rules/plan_review.h"
-#include "rules/rule_set_index.h"
+#include "rules/rule.h"
+#include "rules/rule_index.h"
+#include "rules/rule_reader.h"
 #include "rules/spelling.h"
 #include "rules/yaml_tree.h"
 
@@ -18,7 +18,7 @@ namespace sluice::rules {
 
 namespace {
 
-// Over the rule's own numbers, its plans' and its overrides'.
+// Over the numbers of the rule, its plans and its overrides.
 Duration LongestRefill(const core::Quota& quota, const CompiledRule& compiled) {
   if (!core::IsBucket(quota.algorithm)) {
     return {};
@@ -88,8 +88,8 @@ class RuleSetBuilder {
     for (const SourceText& source : sources) {
       const std::size_t before = findings_.errors.size();
       trees.emplace_back(source.text, source.name, findings_.errors);
-      // A tree that was given up for a limit or bad syntax has no root; what else would be said
-      // of it would only be noise.
+      // A tree that was abandoned because of a limit or bad syntax has no root. Further problems of
+      // it would only be noise.
       if (trees.back().root().is_null() && findings_.errors.size() > before) {
         continue;
       }
@@ -103,7 +103,7 @@ class RuleSetBuilder {
     DropSuperseded();
   }
 
-  // Where origins have a rule of one id, the one of the highest precedence stays.
+  // If several origins have a rule with the same id, keeps the one of the highest precedence.
   void DropSuperseded() {
     TextMap<Origin> highest;
     for (const RuleDraft& draft : drafts_) {
@@ -121,7 +121,7 @@ class RuleSetBuilder {
     }
   }
 
-  // Gives rules their numbers and looks at what they say of each other.
+  // Numbers the rules and resolves their references to each other.
   void Number() {
     std::vector<std::string_view> ids;
     for (std::uint32_t number = 0; number < drafts_.size(); ++number) {
@@ -145,7 +145,7 @@ class RuleSetBuilder {
       for (const auto& [id, place] : draft.replaces) {
         const auto found = index_->by_id.find(id);
         if (id == draft.rule.id) {
-          Fail(place, "replaces: " + id + " is this very rule");
+          Fail(place, "replaces: " + id + " is this rule itself");
         } else if (found == index_->by_id.end()) {
           std::vector<std::string_view> others = ids;
           std::erase(others, draft.rule.id);
@@ -159,12 +159,12 @@ class RuleSetBuilder {
         const Place& place = draft.formerly_places[i];
         if (index_->by_id.contains(old)) {
           Fail(place, "formerly: " + old +
-                          (old == draft.rule.id ? " is this very rule: leave it out"
+                          (old == draft.rule.id ? " is this rule itself: leave it out"
                                                 : " is an active rule, which keeps its own state"));
         } else if (const auto [heir, first] = heirs.try_emplace(old, number); !first) {
           Fail(place, "formerly: " + old +
                           (heir->second == number ? " is named twice"
-                                                  : " is claimed by another rule already"));
+                                                  : " is already a former id of another rule"));
         }
       }
     }
@@ -188,7 +188,7 @@ class RuleSetBuilder {
     }
   }
 
-  // Which rules' match or key reads each address attribute.
+  // For each address attribute, the rules that read it in their match or key.
   void NoteReaders() {
     index_->readers.resize(index_->attributes.size());
     const auto note = [&](AttributeId id, std::uint32_t number) {

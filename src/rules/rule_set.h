@@ -17,64 +17,62 @@
 #include "core/quota.h"
 #include "rules/attribute_table.h"
 #include "rules/findings.h"
-#include "rules/mode_overrides.h"
 #include "rules/rule.h"
 
 namespace sluice::rules {
 
-// One source's text, still unread: a file, or what an API or etcd holds of the same shape.
+// The unparsed text of one source: a file, or a text of the same form from the API or etcd.
 struct SourceText {
   std::string name;  // Becomes Rule::source and the file part of every Place.
   std::string text;  // YAML (JSON is YAML).
-  // The daemon's configuration, which holds rules beside sections of its own (listeners, store,
-  // table, rule_sources): those are left to their reader, `rules` may be absent, and an empty
-  // text is no error.
+  // The daemon's configuration. It has rules and other sections (listeners, store, table,
+  // rule_sources), which are read elsewhere. `rules` may be absent, and an empty text is not an
+  // error.
   bool is_configuration = false;
 
   bool operator==(const SourceText&) const = default;
 };
 
-// What it means that the attribute which a rule's `cost` names is absent: a request that
-// cannot be judged, or, for who only asks what is left or gives something back, that the
-// call's own cost stands in.
+// What to do if the attribute that a rule's `cost` names is absent: fail the request, or use the
+// call's own cost (for status requests and refunds).
 enum class AbsentCost : std::uint8_t { kIsAnError, kIsTheCalls };
 
-// How Match() is asked, beyond the request itself.
+// Options of Match().
 struct MatchOptions {
   AbsentCost absent_cost = AbsentCost::kIsAnError;
-  // A rule of the set: no other is listed, and none fails the request by its cost or key; what
-  // replaces it still does.
+  // A rule of the set: only this rule is listed, and no other rule can fail the request by its cost
+  // or key. Rules that replace it still do.
   const Rule* only = nullptr;
   Secrets secrets = Secrets::kAreValues;
-  // With `only`: its key is meant, whether or not its match holds, and in whatever mode it is. For
-  // operators, who know the rule and the key, and not the request.
+  // With `only`: selects its key whether or not its match holds, and in any mode. For operators,
+  // who know the rule and the key but not the request.
   bool by_key = false;
 };
 
-// One rule that applies to one request, resolved: plan or override chosen, cost known, key
-// made. Views point into the request and into the Matches that holds it.
+// One rule that applies to a request, with its plan or override, cost and key. Views point into the
+// request and into the Matches that contains it.
 struct AppliedRule {
   const Rule* rule = nullptr;
   core::Quota quota;
   Cost cost;
   bool shadow = false;
-  // There is no key, and `parts` is empty: a rule that only allows or denies, or one with
-  // on_missing: deny whose key attribute is absent.
+  // No key, and `parts` is empty: a rule with action: allow or deny, or one with on_missing: deny
+  // and an absent key attribute.
   bool key_missing = false;
   std::span<const core::KeyPart> parts;
 };
 
-// A rule whose `match` holds and that does not judge a request: an attribute of its key is missing.
+// A rule that matches a request but does not judge it, because an attribute of its key is missing.
 struct SkippedRule {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   const Rule* rule = nullptr;
-  // The first one that is missing, by its place in AttributeNames(); kNone where the request was
-  // wrong for a shadow rule in another way.
+  // The index of the first missing one in AttributeNames(); kNone if the request was invalid for a
+  // shadow rule for another reason.
   std::uint32_t missing = kNone;
 };
 
-// The answer of Match(), and the room it works in. Reused from request to request, so that
-// matching allocates nothing once warm. One thread at a time.
+// The result of Match(), and its working memory. Reused from request to request, so that matching
+// allocates nothing once warm. One thread at a time.
 class Matches {
  public:
   Matches();
@@ -83,8 +81,8 @@ class Matches {
   Matches& operator=(Matches&&) noexcept;
 
   [[nodiscard]] std::span<const AppliedRule> applied() const;  // In declaration order.
-  // Rules whose `match` holds but that were skipped because a key attribute is absent; shadow
-  // rules also where the request is wrong for them (a shadow rule fails no request). Any order.
+  // Rules that match but were skipped because a key attribute is absent. Shadow rules also if the
+  // request is invalid for them, because a shadow rule never fails a request. In any order.
   [[nodiscard]] std::span<const SkippedRule> skipped() const;
 
  private:
@@ -93,41 +91,40 @@ class Matches {
   std::unique_ptr<Room> room_;
 };
 
-// The rules in force: immutable once built, indexed so that matching does not go through
-// all of them, shared by all threads.
+// A set of rules: immutable once built, indexed so that matching need not check all of them, shared
+// by all threads.
 class RuleSet {
  public:
   ~RuleSet();
 
-  // Reads all sources as one set: ids are unique over all of them, `replaces` may name a
-  // rule of another source, declaration order is the order of `sources` and within each the
-  // order of its text. Returns nullptr if `findings` got an error. `running`, if given, is the
-  // set that this one is to follow: changes that make keys start fresh are warned of once.
+  // Reads all sources as one set: ids are unique over all of them, `replaces` may name a rule of
+  // another source, declaration order is the order of `sources` and within each the order of its
+  // text. Returns nullptr if `findings` got an error. `running`, if given, is the set that this one
+  // will replace: a change that resets keys causes one warning.
   [[nodiscard]] static std::shared_ptr<const RuleSet> Build(std::span<const SourceText> sources,
                                                             const RuleSet* running,
                                                             Findings& findings);
 
-  // Which rules apply to `request`, with `cost` as the call's own cost (0..kMaxUnits). Of an
-  // attribute given twice the last counts. Where a rule that allows applies,
-  // those that count do not, and those that deny do. Modes are those of `modes`; a rule that is off
-  // is not listed, and what it or a shadow rule replaces stays in force. Errors (of the request,
-  // for its sender to read, only where an enforced rule is concerned): an attribute that a rule's
-  // `cost` names is absent (see AbsentCost) or no number; a key value above kMaxValueBytes; an ip
-  // attribute that is no address. Allocates nothing once `matches` is warm, but on errors and for
-  // attributes that more than four regexes are written for (rules/regex_index.h);
-  // bench/match_bench.cc and tests/unit/rules/match_allocation_test.cc hold that. Safe from any
-  // thread.
+  // Finds the rules that apply to `request`, with `cost` as the call's own cost (0..kMaxUnits). If
+  // an attribute is given twice, the last counts. If a rule with action: allow applies, rules that
+  // count do not apply, and rules with action: deny still do. `modes` has the modes. A rule that is
+  // off is not listed, and a rule that it or a shadow rule replaces stays active. Errors (texts for
+  // the sender, only because of enforced rules): an attribute named by a rule's `cost` is absent
+  // (see AbsentCost) or not a number; a key value is longer than kMaxValueBytes; an ip attribute is
+  // not an address. Allocates nothing once `matches` is warm, except on errors and for attributes
+  // with more than four regexes (rules/regex_index.h); bench/match_bench.cc and
+  // tests/unit/rules/match_allocation_test.cc check that. Safe from any thread.
   Result<void> Match(Attributes request, Cost cost, const ModeOverrides& modes, Matches& matches,
                      const MatchOptions& options = {}) const;
 
-  // For people: why each rule does or does not apply to `request`, in declaration order. A secret
-  // may be given by its hash.
+  // For people: why each rule applies to `request` or not, in declaration order. A secret may be
+  // given as its hash.
   struct Explanation {
     const Rule* rule = nullptr;
     bool applies = false;
     bool shadow = false;
     std::string why;  // "match endpoint: /login, and it is /pay", "replaced by login" ...
-    std::string key;  // "user_id=u_42", where it applies.
+    std::string key;  // "user_id=u_42", if it applies.
     core::Quota quota;
     Cost cost;
   };
@@ -136,22 +133,22 @@ class RuleSet {
 
   [[nodiscard]] std::span<const Rule> rules() const;  // In declaration order; number is the index.
   [[nodiscard]] const Rule* Find(std::string_view id) const;
-  // The texts and prefixes that the match and the plans of `rule`, one of this set, compare
-  // `attribute` with. Expressions and blocks of addresses are none.
+  // The texts and prefixes with which the match and the plans of `rule`, a rule of this set,
+  // compare `attribute`. Without expressions and blocks of addresses.
   struct Compared {
     std::string text;
     bool is_prefix = false;
   };
   [[nodiscard]] std::vector<Compared> TextsFor(const Rule& rule, std::string_view attribute) const;
-  // The attributes without which `rule`, one of this set, does not judge a request: those of its
-  // match, its key and its cost, by how the rule uses them. Plans and reserves do without.
+  // The attributes without which `rule`, a rule of this set, does not judge a request: those of its
+  // match, its key and its cost. Plans and reserves need none.
   struct Needs {
     std::vector<std::string> match;
     std::vector<std::string> key;
     std::vector<std::string> cost;  // One at most.
   };
   [[nodiscard]] Needs NeedsOf(const Rule& rule) const;
-  // Every attribute that any of the rules reads, for whoever has to fetch them.
+  // Every attribute that any of the rules reads.
   [[nodiscard]] std::vector<std::string> AttributeNames() const;
 
  private:

@@ -8,7 +8,7 @@ namespace sluice::rules {
 
 namespace {
 
-// Edit distance with neighbours swapped counted as one slip (optimal string alignment).
+// Edit distance in which swapped neighbours count as one error (optimal string alignment).
 std::size_t Distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -31,7 +31,7 @@ std::size_t Distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-constexpr std::size_t kLongestWord = 64;  // Longer ones are no slip of the pen.
+constexpr std::size_t kLongestWord = 64;  // Longer words are not typing errors.
 
 }  // namespace
 

@@ -20,7 +20,7 @@ bool AllDigits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
 }
 
-// How a value that is none of ours is called in a message.
+// How a message calls a value of an unexpected kind.
 std::string Shown(const YamlNode& node) {
   constexpr std::size_t kShown = 40;
   switch (node.kind) {
@@ -51,7 +51,7 @@ constexpr std::array kUnits{Unit{"ms", std::chrono::milliseconds(1)},
                             Unit{"h", std::chrono::hours(1)}, Unit{"d", std::chrono::hours(24)}};
 constexpr Duration kLongest = std::chrono::hours(24) * 365 * 290;
 
-// Units of time as other rate limiters write them behind a number: 3/m, 100r/s, 5 per hour.
+// Units of time as other rate limiters write them after a number: 3/m, 100r/s, 5 per hour.
 struct Per {
   std::string_view word;
   std::string_view window;
@@ -60,7 +60,7 @@ constexpr std::array kPers{
     Per{"s", "1s"},      Per{"sec", "1s"}, Per{"second", "1s"}, Per{"m", "1m"},   Per{"min", "1m"},
     Per{"minute", "1m"}, Per{"h", "1h"},   Per{"hour", "1h"},   Per{"day", "1d"}, Per{"d", "1d"}};
 
-// "write rate: 3 and window: 1m" for 3/m; "" where `text` is no number per time.
+// "write rate: 3 and window: 1m" for 3/m; "" if `text` is not a number per time.
 std::string SplitRate(std::string_view text, std::string_view field) {
   const auto digits =
       static_cast<std::size_t>(std::ranges::find_if_not(text, IsDigit) - text.begin());
@@ -130,7 +130,7 @@ std::optional<Duration> ReadDuration(const YamlNode& node, std::string_view fiel
       if (unit.name != suffix) {
         continue;
       }
-      // Fifteen digits fit; the product is compared before it is made.
+      // Fifteen digits fit. The product is checked before it is computed.
       std::int64_t count = 0;
       for (const char c : text.substr(0, std::min<std::size_t>(digits, 18))) {
         count = (count * 10) + (c - '0');
@@ -177,8 +177,8 @@ std::optional<std::string> ReadAttributeValue(const YamlNode& node, std::string_
   if (text && !node.quoted && IsJsonNumber(*text)) {
     NumberBuffer buffer{};
     if (const std::string number(NumberText(*text, buffer)); number != *text) {
-      report.Fail(node, Is(field, node) + ": as a number in JSON a request has it as " + number +
-                            ": write " + number + ", or \"" + *text + "\" for that very text");
+      report.Fail(node, Is(field, node) + ": in a JSON request this number is " + number +
+                            ": write " + number + ", or \"" + *text + "\" for the exact text");
       return std::nullopt;
     }
   }
@@ -186,9 +186,9 @@ std::optional<std::string> ReadAttributeValue(const YamlNode& node, std::string_
       {{"True", "true"}, {"TRUE", "true"}, {"False", "false"}, {"FALSE", "false"}}};
   for (const auto& [written, boolean] : kBooleans) {
     if (text && !node.quoted && *text == written) {
-      report.Fail(node, Is(field, node) + ": as a boolean in JSON a request has it as " +
+      report.Fail(node, Is(field, node) + ": in a JSON request this boolean is " +
                             std::string(boolean) + ": write " + std::string(boolean) + ", or \"" +
-                            *text + "\" for that very text");
+                            *text + "\" for the exact text");
       return std::nullopt;
     }
   }

@@ -12,15 +12,15 @@
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
 
-// Readers of single values of a rule file. Each notes what is wrong, with the remedy, and then
-// returns nullopt; `field` is the name that the message speaks of.
+// Readers of single values of a rule file. After a problem, each reports it with the remedy and
+// returns nullopt. `field` is the field's name in the message.
 namespace sluice::rules {
 
 // A whole number, 0 to kMaxUnits, written in digits and without quotes.
 [[nodiscard]] std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field,
                                              Reporter& report);
 
-// 250ms, 10s, 15m, 1h, 30d. At most 300 years; 0s is read and left to its user to judge.
+// 250ms, 10s, 15m, 1h, 30d. At most 300 years. 0s is accepted; the caller checks for it.
 [[nodiscard]] std::optional<Duration> ReadDuration(const YamlNode& node, std::string_view field,
                                                    Reporter& report);
 
@@ -31,14 +31,14 @@ namespace sluice::rules {
 [[nodiscard]] std::optional<std::string> ReadText(const YamlNode& node, std::string_view field,
                                                   Reporter& report);
 
-// A value that a request's attribute is compared with. A number without quotes must be written as a
-// request's number is written (base/number_text.h), so that no reader has to guess whether 1.50 is
-// the text "1.50" or the number 1.5.
+// A value to compare a request's attribute with. A number without quotes must be written as in
+// requests (base/number_text.h), so that it is clear whether 1.50 is the text "1.50" or the number
+// 1.5.
 [[nodiscard]] std::optional<std::string> ReadAttributeValue(const YamlNode& node,
                                                             std::string_view field,
                                                             Reporter& report);
 
-// The position in `words` of the word that stands there.
+// The index of the word in `words`.
 [[nodiscard]] std::optional<std::size_t> ReadWord(const YamlNode& node, std::string_view field,
                                                   std::span<const std::string_view> words,
                                                   Reporter& report);
@@ -50,11 +50,11 @@ namespace sluice::rules {
 // exact, lease or local.
 [[nodiscard]] std::optional<core::Sync> ReadSync(const YamlNode& node, Reporter& report);
 
-// What an attribute may be called: 1 to 128 printable ASCII characters but blank, braces,
-// quotes. `where` is the node that a complaint points at.
+// A valid attribute name: 1 to 128 printable ASCII characters except blanks, braces and quotes.
+// `where` is the node that a problem points at.
 [[nodiscard]] bool IsAttributeName(std::string_view name);
 
-// "15m", "1h", "30d": the longest unit that says it exactly.
+// "15m", "1h", "30d": in the longest unit that is exact.
 [[nodiscard]] std::string DurationText(Duration duration);
 
 }  // namespace sluice::rules

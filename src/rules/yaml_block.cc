@@ -2,7 +2,7 @@
 
 #include "rules/yaml_parser.h"
 
-// The part of YamlParser that reads block collections: by indentation.
+// The part of YamlParser that reads block collections, by indentation.
 namespace sluice::rules {
 
 bool YamlParser::HasNoContent(const Block& block) const {
@@ -18,7 +18,7 @@ bool YamlParser::HasNoContent(const Block& block) const {
 }
 
 const YamlNode* YamlParser::ReadBlockNode(const Block& block) {
-  YamlProperties outer;  // In lines before that of the node.
+  YamlProperties outer;  // In lines before the node.
   const YamlCursor before = at_;
   at_.SkipGap();
   for (bool compact = block.compact;; compact = false) {
@@ -48,8 +48,8 @@ const YamlNode* YamlParser::ReadBlockNode(const Block& block) {
     if (!may_open || !own.empty()) {
       return Fail(at_, begin.IsBehindTab()
                            ? begin.IsFirstInLine() ? kTabbed : "a tab is before this: write spaces"
-                       : list ? "a list begins in a line of its own: put its first - there"
-                              : "a map begins in a line of its own: put its first key there");
+                       : list ? "a list begins on its own line: move its first - there"
+                              : "a map begins on its own line: move its first key there");
     }
     return list ? ReadList(outer, begin.column() == block.indent) : ReadMap(begin, outer, nullptr);
   }
@@ -59,7 +59,7 @@ const YamlNode* YamlParser::ReadBlockInline(const Block& block, const YamlCursor
                                             bool may_open, const YamlProperties& outer,
                                             const YamlProperties& own) {
   Inline read;
-  if (at_.AtIndicator(':')) {  // Behind properties: those of an empty key.
+  if (at_.AtIndicator(':')) {  // After properties: those of an empty key.
     read = AddText("", /*quoted=*/false, begin);
   } else {
     read = ReadInline({.indent = block.indent, .any_indent = options_.any_flow_indent});
@@ -82,8 +82,7 @@ const YamlNode* YamlParser::ReadBlockInline(const Block& block, const YamlCursor
   }
   if (!may_open) {
     return Fail(at_,
-                "a second ':' in this line: put the value in quotes, or its keys into lines "
-                "of their own");
+                "a second ':' in this line: put the value in quotes, or each key on its own line");
   }
   const YamlNode* const key = Apply(read, own);
   return key == nullptr ? nullptr : ReadMap(begin, outer, key);
@@ -127,7 +126,7 @@ const YamlNode* YamlParser::ReadList(const YamlProperties& properties, bool in_m
   } while (GoesOnAt(begin.column()));
   --depth_;
   return failed() ? nullptr
-                  : Apply({.node = list, .fresh = list, .count_before = before}, properties);
+                  : Apply({.node = list, .created = list, .count_before = before}, properties);
 }
 
 const YamlNode* YamlParser::ReadMap(const YamlCursor& begin, const YamlProperties& properties,
@@ -147,10 +146,10 @@ const YamlNode* YamlParser::ReadMap(const YamlCursor& begin, const YamlPropertie
   } while (GoesOnAt(begin.column()));
   --depth_;
   return failed() ? nullptr
-                  : Apply({.node = map, .fresh = map, .count_before = before}, properties);
+                  : Apply({.node = map, .created = map, .count_before = before}, properties);
 }
 
-// Where a key has been read already, the cursor is at its ':'.
+// If a key has already been read, the cursor is at its ':'.
 bool YamlParser::ReadMapEntry(YamlNode& map, int indent) {
   const Block value{.indent = indent, .compact = false, .list_at_indent = true};
   const Block marked{.indent = indent, .compact = true, .list_at_indent = true};
@@ -181,7 +180,7 @@ bool YamlParser::ReadMapEntry(YamlNode& map, int indent) {
     read = ReadBlockNode(value);
     if (read != nullptr && &nodes_.back() == read && read != last && read->is_null() &&
         read->text.empty()) {
-      // "burst:" without a value: the key is where to look.
+      // "burst:" without a value: problems point at the key.
       nodes_.back().line = key.line;
       nodes_.back().column = key.column;
     }
@@ -220,7 +219,7 @@ const YamlNode* YamlParser::ReadInlineKey(int indent) {
                                            "VALUE, with a blank after the colon");
   }
   if (at_.line() != begin.line()) {
-    return Fail(begin, "a key stands in one line");
+    return Fail(begin, "a key must be on one line");
   }
   return Apply(read, properties);
 }

@@ -7,10 +7,10 @@ namespace sluice::rules {
 
 namespace {
 
-// What stands after "|" or ">".
+// The indicators after "|" or ">".
 struct BlockHeader {
-  char chomp = ' ';  // '-' drops the last line break, '+' keeps all, else one stays.
-  int indent = 0;    // 0: that of the first line.
+  char chomp = ' ';  // '-' drops the last line break, '+' keeps all, otherwise one stays.
+  int indent = 0;    // 0: the indentation of the first line.
 };
 
 bool ReadBlockHeader(YamlCursor& at, BlockHeader& header, YamlFault& fault) {
@@ -23,7 +23,7 @@ bool ReadBlockHeader(YamlCursor& at, BlockHeader& header, YamlFault& fault) {
       header.indent = c - '0';
     } else {
       fault = FaultAt(
-          at, "after | or > only -, + and one digit are allowed: begin the text in the next line");
+          at, "after | or > only -, + and one digit are allowed: begin the text on the next line");
       return false;
     }
     at.Advance();
@@ -33,14 +33,14 @@ bool ReadBlockHeader(YamlCursor& at, BlockHeader& header, YamlFault& fault) {
     at.SkipLine();
   }
   if (!at.AtBreakOrEnd()) {
-    fault = FaultAt(at, "the text of | or > begins in the next line");
+    fault = FaultAt(at, "the text of | or > begins on the next line");
     return false;
   }
   return true;
 }
 
-// The indentation of the first line that has text; `indent` + 1 where there is none. False: a blank
-// line before it is longer, which is ambiguous.
+// The indentation of the first line with text; `indent` + 1 if there is none. False: a blank line
+// before it is longer, which is ambiguous.
 bool DetectIndent(YamlCursor at, int indent, int& detected, YamlFault& fault) {
   int longest = 0;
   while (at.Peek() == '\n') {
@@ -55,7 +55,8 @@ bool DetectIndent(YamlCursor at, int indent, int& detected, YamlFault& fault) {
       }
       detected = at.column();
       if (longest > detected) {
-        fault = FaultAt(at, "a blank line before this one has more spaces: give both as many");
+        fault = FaultAt(
+            at, "a blank line before this one has more spaces: use the same number in both");
         return false;
       }
       return true;
@@ -79,7 +80,7 @@ std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent, YamlFault
     return std::nullopt;
   }
   std::string text;
-  std::size_t breaks = 0;  // Behind the last line of text.
+  std::size_t breaks = 0;  // After the last line of text.
   bool has_text = false;
   bool was_indented = false;  // The last line of text began with a blank: it is not folded.
   while (at.Peek() == '\n') {
@@ -116,7 +117,7 @@ std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent, YamlFault
     has_text = true;
     was_indented = is_indented;
   }
-  breaks += at.Peek() == '\n' ? 1 : 0;  // That of the line that was read last.
+  breaks += at.Peek() == '\n' ? 1 : 0;  // Of the line read last.
   if (header.chomp == '+') {
     text.append(breaks - (has_text || breaks == 0 ? 0 : 1), '\n');
   } else if (header.chomp == ' ' && has_text && breaks > 0) {

@@ -5,23 +5,23 @@
 
 namespace sluice::rules {
 
-// A position in a YAML text whose line breaks are all '\n', and what is to be seen from there.
-// Indentation is spaces alone, as in YAML: a tab never counts towards it.
+// A position in a YAML text in which all line breaks are '\n'. As in YAML, only spaces count as
+// indentation, never tabs.
 class YamlCursor {
  public:
   explicit YamlCursor(std::string_view text) : text_(text) {}
 
   [[nodiscard]] bool at_end() const { return position_ >= text_.size(); }
-  // The character `ahead` of here; '\0' after the end.
+  // The character `ahead` positions further; '\0' after the end.
   [[nodiscard]] char Peek(std::size_t ahead = 0) const {
     return position_ + ahead < text_.size() ? text_[position_ + ahead] : '\0';
   }
   [[nodiscard]] bool AtBreakOrEnd() const { return at_end() || Peek() == '\n'; }
-  // Whether a blank, a line break or the end stands `ahead` of here.
+  // Whether a blank, a line break or the end is `ahead` positions further.
   [[nodiscard]] bool SpaceAt(std::size_t ahead) const {
     return position_ + ahead >= text_.size() || IsBlank(Peek(ahead)) || Peek(ahead) == '\n';
   }
-  // "-", "?" or ":" as the sign of a block entry, and no part of a text.
+  // "-", "?" or ":" as the indicator of a block entry, not as part of a text.
   [[nodiscard]] bool AtIndicator(char indicator) const { return Peek() == indicator && SpaceAt(1); }
   // "---" or "..." at the beginning of a line.
   [[nodiscard]] bool AtMarker() const {
@@ -33,7 +33,7 @@ class YamlCursor {
   [[nodiscard]] bool AtText(std::string_view expected) const {
     return text_.substr(position_).starts_with(expected);
   }
-  // Whether a comment begins here: its sign stands after a blank or at the beginning of a line.
+  // Whether a comment begins here: a # after a blank or at the beginning of a line.
   [[nodiscard]] bool AtComment() const {
     return Peek() == '#' && (column() == 0 || IsBlank(text_[position_ - 1]));
   }
@@ -46,14 +46,14 @@ class YamlCursor {
     return text_.substr(begin, position_ - begin);
   }
 
-  // Whether nothing but blanks stands before here in this line.
+  // Whether only blanks precede this position in its line.
   [[nodiscard]] bool IsFirstInLine() const { return BlanksBegin() == line_begin_; }
-  // Whether one of the blanks right before here is a tab.
+  // Whether one of the blanks directly before this position is a tab.
   [[nodiscard]] bool IsBehindTab() const {
     return text_.substr(BlanksBegin(), position_ - BlanksBegin()).find('\t') !=
            std::string_view::npos;
   }
-  // Spaces at the beginning of this line, as far as here.
+  // The number of spaces at the beginning of this line, up to this position.
   [[nodiscard]] int Indentation() const {
     std::size_t end = line_begin_;
     while (end < position_ && text_[end] == ' ') {
@@ -62,9 +62,9 @@ class YamlCursor {
     return static_cast<int>(end - line_begin_);
   }
 
-  // Over characters of this line.
+  // Skips characters of this line.
   void Advance(std::size_t count = 1) { position_ += count; }
-  // Over a line break.
+  // Skips a line break.
   void NextLine() {
     ++position_;
     ++line_;
@@ -85,7 +85,7 @@ class YamlCursor {
       ++position_;
     }
   }
-  // Over blanks, comments and line breaks, to what comes next.
+  // Skips blanks, comments and line breaks.
   void SkipGap() {
     while (true) {
       SkipBlanks();

@@ -1,10 +1,10 @@
-#include "rules/yaml_escape.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "rules/yaml_scalar.h"
 
 namespace sluice::rules {
 
@@ -103,7 +103,7 @@ bool ReadEscape(YamlCursor& at, std::string& text, YamlFault& fault) {
     if (ReadCodePoint(at, digits, text)) {
       return true;
     }
-    fault = FaultAt(begin, std::string("\\") + letter + " wants " + std::to_string(digits) +
+    fault = FaultAt(begin, std::string("\\") + letter + " needs " + std::to_string(digits) +
                                " hexadecimal digits of a character");
     return false;
   }

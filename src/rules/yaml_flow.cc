@@ -2,7 +2,7 @@
 
 #include "rules/yaml_parser.h"
 
-// The part of YamlParser that reads what stands within lines: scalars, aliases, [] and {}.
+// The part of YamlParser that reads nodes within lines: scalars, aliases, [] and {}.
 namespace sluice::rules {
 
 YamlParser::Inline YamlParser::ReadInline(const YamlContext& context) {
@@ -13,9 +13,9 @@ YamlParser::Inline YamlParser::ReadInline(const YamlContext& context) {
     case '*':
       return ReadAlias();
     case '[':
-      return ReadFlowList(context);
+      return ReadFlowCollection(context, YamlNode::Kind::kList);
     case '{':
-      return ReadFlowMap(context);
+      return ReadFlowCollection(context, YamlNode::Kind::kMap);
     case '"':
     case '\'':
       text = at_.Peek() == '"' ? ReadDoubleQuoted(at_, context, fault)
@@ -47,7 +47,7 @@ YamlParser::Inline YamlParser::ReadAlias() {
   const std::string name(at_.From(from));
   const auto found = anchors_.find(name);
   if (name.empty() || found == anchors_.end()) {
-    Fail(begin, name.empty() ? "an alias wants a name: put the * in quotes"
+    Fail(begin, name.empty() ? "an alias needs a name: put the * in quotes"
                              : "no anchor &" + name + " stands before the alias *" + name +
                                    ": put a text that begins with * in quotes");
     return {};
@@ -73,7 +73,7 @@ bool YamlParser::SkipFlowGap(const YamlContext& context) {
   } else if (!GoesOnHere(at_, context)) {
     Fail(at_, at_.IsBehindTab() ? std::string(kTabbed)
                                 : "this line belongs to a [ or { before it: indent it more than "
-                                  "the key there, or is a bracket not closed?");
+                                  "the key there, or close the bracket");
   }
   return !failed();
 }
@@ -94,50 +94,40 @@ bool YamlParser::EndFlowEntry(const YamlContext& context, char close) {
   } else if (at_.Peek() == '#') {
     Fail(at_, std::string(kUnseparated));
   } else {
-    Fail(at_, std::string("a comma or ") + close + " is missing before here");
+    Fail(at_, std::string("a comma or ") + close + " is missing before this text");
   }
   return false;
 }
 
-YamlParser::Inline YamlParser::ReadFlowList(YamlContext context) {
+YamlParser::Inline YamlParser::ReadFlowCollection(YamlContext context, YamlNode::Kind kind) {
+  const bool is_list = kind == YamlNode::Kind::kList;
+  const char close = is_list ? ']' : '}';
   const std::size_t before = count_;
-  YamlNode* const list = Add(YamlNode::Kind::kList, at_);
-  if (list == nullptr || !Open()) {
+  YamlNode* const node = Add(kind, at_);
+  if (node == nullptr || !Open()) {
     return {};
   }
   context.in_flow = true;
   context.one_line = false;
   at_.Advance();
-  while (SkipFlowGap(context) && at_.Peek() != ']') {
-    if (!ReadFlowListEntry(*list, context) || !EndFlowEntry(context, ']')) {
+  while (SkipFlowGap(context) && at_.Peek() != close) {
+    const bool has_entry =
+        is_list ? ReadFlowListEntry(*node, context) : ReadFlowMapEntry(*node, context);
+    if (!has_entry || !EndFlowEntry(context, close)) {
       return {};
     }
   }
   at_.Advance();
   --depth_;
-  return failed()
-             ? Inline{}
-             : Inline{.node = list, .fresh = list, .count_before = before, .ends_itself = true};
+  if (failed()) {
+    return {};
+  }
+  return {.node = node, .created = node, .count_before = before, .ends_itself = true};
 }
 
-YamlParser::Inline YamlParser::ReadFlowMap(YamlContext context) {
-  const std::size_t before = count_;
-  YamlNode* const map = Add(YamlNode::Kind::kMap, at_);
-  if (map == nullptr || !Open()) {
-    return {};
-  }
-  context.in_flow = true;
-  context.one_line = false;
-  at_.Advance();
-  while (SkipFlowGap(context) && at_.Peek() != '}') {
-    if (!ReadFlowMapEntry(*map, context) || !EndFlowEntry(context, '}')) {
-      return {};
-    }
-  }
-  at_.Advance();
-  --depth_;
-  return failed() ? Inline{}
-                  : Inline{.node = map, .fresh = map, .count_before = before, .ends_itself = true};
+bool YamlParser::AtFlowColon(bool key_ends_itself) const {
+  return at_.Peek() == ':' &&
+         (key_ends_itself || at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1)));
 }
 
 // An entry of a list may be a map of one pair: [a: b].
@@ -153,13 +143,12 @@ bool YamlParser::ReadFlowListEntry(YamlNode& list, const YamlContext& context) {
     return false;
   }
   at_.SkipBlanks();
-  if (at_.Peek() != ':' ||
-      !(read.ends_itself || at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1)))) {
+  if (!AtFlowColon(read.ends_itself)) {
     list.items.push_back(read.node);
     return true;
   }
   if (at_.line() != begin.line()) {
-    Fail(at_, "a key within [] stands in one line");
+    Fail(at_, "a key within [] must be on one line");
     return false;
   }
   YamlNode* const pair = Add(YamlNode::Kind::kMap, begin);
@@ -182,8 +171,7 @@ bool YamlParser::ReadFlowMapEntry(YamlNode& map, const YamlContext& context) {
     return false;
   }
   map.items.push_back(key.node);
-  if (at_.Peek() == ':' &&
-      (key.ends_itself || at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1)))) {
+  if (AtFlowColon(key.ends_itself)) {
     return ReadFlowValue(map, context);
   }
   map.items.push_back(AddEmpty(at_, {}));
@@ -209,7 +197,7 @@ YamlParser::Inline YamlParser::ReadFlowNode(const YamlContext& context, bool may
   const char c = at_.Peek();
   const bool is_empty = c == ']' || c == '}' ||
                         (c == ',' && (may_be_empty || !properties.empty())) ||
-                        (c == ':' && (at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1))));
+                        AtFlowColon(/*key_ends_itself=*/false);
   if (at_.at_end()) {
     Fail(at_, "the text ends within [] or {}");
     return {};

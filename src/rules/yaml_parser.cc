@@ -65,9 +65,9 @@ bool YamlParser::EndDocument() {
     at_.Advance(3);
     return EndLine();
   }
-  Fail(at_, at_.IsBehindTab() ? std::string(kTabbed)
-                              : "the document's value ends before this line: is it indented as "
-                                "the lines before it?");
+  Fail(at_, at_.IsBehindTab()
+                ? std::string(kTabbed)
+                : "the document's value ends before this line: indent it like the lines before it");
   return false;
 }
 
@@ -79,8 +79,8 @@ bool YamlParser::EndLine() {
     }
     if (!at_.AtBreakOrEnd()) {
       Fail(at_, at_.Peek() == '#' ? std::string(kUnseparated)
-                                  : "the value ends before here: put it all into quotes, or begin "
-                                    "a new line");
+                                  : "the value ends before this text: put the whole value in "
+                                    "quotes, or begin a new line");
       return false;
     }
   }
@@ -119,11 +119,10 @@ bool YamlParser::Merge(const YamlProperties& from, YamlProperties& into) {
 }
 
 const YamlNode* YamlParser::Apply(const Inline& read, const YamlProperties& properties) {
-  if (read.fresh == nullptr) {
-    return properties.empty() ? read.node
-                              : Fail(at_, "an alias has no tag and no anchor of its own");
+  if (read.created == nullptr) {
+    return properties.empty() ? read.node : Fail(at_, "an alias cannot have a tag or an anchor");
   }
-  YamlNode& node = *read.fresh;
+  YamlNode& node = *read.created;
   const bool is_plain = node.is_text() && !node.quoted;
   const YamlTag tag = properties.tag;
   const bool is_nonspecific = properties.tag_text == "!";
@@ -189,7 +188,7 @@ YamlParser::Inline YamlParser::AddText(std::string text, bool quoted, const Yaml
   }
   node->text = std::move(text);
   node->quoted = quoted;
-  return {.node = node, .fresh = node, .count_before = before};
+  return {.node = node, .created = node, .count_before = before};
 }
 
 const YamlNode* YamlParser::AddEmpty(const YamlCursor& begin, const YamlProperties& properties) {

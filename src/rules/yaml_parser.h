@@ -8,66 +8,68 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sluice/result.h"
+
 #include "rules/yaml_cursor.h"
-#include "rules/yaml_node.h"
 #include "rules/yaml_properties.h"
 #include "rules/yaml_scalar.h"
+#include "rules/yaml_tree.h"
 
 namespace sluice::rules {
 
-// Reads YAML 1.2.2 as its public test suite has it (tests/unit/rules/yaml_suite_test.cc), in one
-// pass, by recursive descent: a function for each kind of node.
+// Parses YAML 1.2.2 as its public test suite defines it (tests/unit/rules/yaml_suite_test.cc), in
+// one pass, by recursive descent: a function for each kind of node.
 //
-// The one thing that YAML leaves open until late is whether a node is a key: "a", "[a]" and "*a"
-// begin a map if ':' stands after them. So a node is read first, and becomes the first key of a
-// map where ':' follows. Everything else is decided by the next character and its indentation.
+// In YAML, it is known only late whether a node is a key: "a", "[a]" and "*a" begin a map if ':'
+// follows them. So a node is read first, and becomes the first key of a map if ':' follows.
+// Everything else is decided by the next character and its indentation.
 //
-// Time and memory are linear in the text, and bounded by kMaxYamlDepth and kMaxYamlNodes. The first
-// fault ends the reading.
+// Time and memory are linear in the text, and bounded by kMaxYamlDepth and kMaxYamlNodes. Parsing
+// ends at the first fault.
 //
-// yaml_parser.cc has documents and nodes, yaml_block.cc block collections, yaml_flow.cc what stands
+// yaml_parser.cc has documents and nodes, yaml_block.cc block collections, yaml_flow.cc nodes
 // within lines.
 class YamlParser {
  public:
   struct Options {
-    bool any_flow_indent = false;  // Lines in quotes, [] and {} may be indented as they like.
-    bool any_tag = false;          // Tags that are not YAML's own: their scalars are text.
+    bool any_flow_indent = false;  // Lines in quotes, [] and {} may have any indentation.
+    bool any_tag = false;  // Tags that YAML does not define are accepted; their scalars are text.
   };
 
-  // `text` has '\n' for line breaks, one at its end, and no other control character but tabs. It
-  // outlives this, as do `nodes`, which get what is read.
+  // `text` has '\n' as line breaks, one at its end, and no other control characters except tabs. It
+  // outlives this. The nodes are appended to `nodes`, which outlive this too.
   YamlParser(std::string_view text, Options options, std::deque<YamlNode>& nodes)
       : at_(text), options_(options), nodes_(nodes) {}
 
-  // The next document's root; nullptr where there is none, or after a fault.
+  // The next document's root; nullptr after the last one or after a fault.
   [[nodiscard]] const YamlNode* ReadDocument();
   [[nodiscard]] const std::optional<YamlFault>& fault() const { return fault_; }
-  // Where the document begins that was read last.
+  // The first line of the document read last.
   [[nodiscard]] int document_line() const { return document_line_; }
 
  private:
   static constexpr const char* kTabbed = "a tab indents this line: indent with spaces";
   static constexpr const char* kUnseparated = "a comment needs a blank before the #";
 
-  // Where a block node stands.
+  // The context of a block node.
   struct Block {
     int indent = -1;              // Of the collection around it.
-    bool compact = false;         // A collection may begin in the line of its "-", "?" or ":".
-    bool list_at_indent = false;  // A list may be indented as its key is.
+    bool compact = false;         // A collection may begin on the line of its "-", "?" or ":".
+    bool list_at_indent = false;  // A list may have the indentation of its key.
   };
   struct Anchored {
     const YamlNode* node = nullptr;
     std::size_t size = 0;  // Nodes in it, aliases counted in full; 0 while it is being read.
   };
-  // A node whose properties are not applied yet. An alias has none.
+  // A node before its properties are applied. An alias has none.
   struct Inline {
     const YamlNode* node = nullptr;  // nullptr: a fault.
-    YamlNode* fresh = nullptr;       // The same, if it is no alias.
+    YamlNode* created = nullptr;     // The same, if it is not an alias.
     std::size_t count_before = 0;
     bool ends_itself = false;  // By a quote or bracket: ':' may follow without a blank.
   };
 
-  // Those that return a node return nullptr after a fault, those that return a bool false.
+  // After a fault, functions that return a node return nullptr, functions that return a bool false.
   const YamlNode* ReadBlockNode(const Block& block);
   const YamlNode* ReadBlockInline(const Block& block, const YamlCursor& begin, bool may_open,
                                   const YamlProperties& outer, const YamlProperties& own);
@@ -80,31 +82,32 @@ class YamlParser {
 
   Inline ReadInline(const YamlContext& context);
   Inline ReadAlias();
-  Inline ReadFlowList(YamlContext context);
-  Inline ReadFlowMap(YamlContext context);
+  Inline ReadFlowCollection(YamlContext context, YamlNode::Kind kind);
+  // Whether a ':' here ends a key. `key_ends_itself`: as in Inline.
+  [[nodiscard]] bool AtFlowColon(bool key_ends_itself) const;
   bool ReadFlowListEntry(YamlNode& list, const YamlContext& context);
   bool ReadFlowMapEntry(YamlNode& map, const YamlContext& context);
   bool ReadFlowValue(YamlNode& map, const YamlContext& context);
-  // `may_be_empty`: a comma may stand here instead.
+  // `may_be_empty`: a comma is allowed here instead.
   Inline ReadFlowNode(const YamlContext& context, bool may_be_empty);
-  // Over blanks, comments and line breaks within [] or {}.
+  // Skips blanks, comments and line breaks within [] or {}.
   bool SkipFlowGap(const YamlContext& context);
-  // Over the ',' after an entry; or the end of the collection stands there.
+  // Skips the ',' after an entry, or stops at the end of the collection.
   bool EndFlowEntry(const YamlContext& context, char close);
 
   bool ReadProperties(bool in_flow, YamlProperties& properties);
   bool BeginDocument();
   bool EndDocument();
-  // Over the rest of a line in which nothing but a comment may stand, to what comes next.
+  // Skips the rest of a line, which may only have a comment, and blank lines after it.
   bool EndLine();
-  // What comes next goes on with the collection at `indent`; false at its end or after a fault.
+  // Whether the next line continues the collection at `indent`; false also after a fault.
   bool GoesOnAt(int indent);
   [[nodiscard]] bool HasNoContent(const Block& block) const;
 
   YamlNode* Add(YamlNode::Kind kind, const YamlCursor& begin);
   Inline AddText(std::string text, bool quoted, const YamlCursor& begin);
   const YamlNode* AddEmpty(const YamlCursor& begin, const YamlProperties& properties);
-  // Makes `properties` those of the node.
+  // Gives the node its `properties`.
   const YamlNode* Apply(const Inline& read, const YamlProperties& properties);
   bool Merge(const YamlProperties& from, YamlProperties& into);
   bool Open();
@@ -122,5 +125,12 @@ class YamlParser {
   std::size_t depth_ = 0;
   int document_line_ = 0;
 };
+
+// `text` in the form that a YamlParser requires: UTF-8 without a byte order mark, each line ended
+// by '\n', no other control character except tabs. nullopt, with a problem appended, if the text is
+// not UTF-8, has control characters, or is larger than kMaxTextBytes.
+[[nodiscard]] std::optional<std::string> PlainYamlText(std::string_view text,
+                                                       const std::string& file,
+                                                       std::vector<Error>& problems);
 
 }  // namespace sluice::rules

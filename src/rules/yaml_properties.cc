@@ -9,7 +9,7 @@ namespace sluice::rules {
 
 namespace {
 
-// Text is compared with each of them: a few are all that anybody writes.
+// Text is compared with each of them; there are only a few.
 constexpr std::size_t kMaxDirectives = 32;
 constexpr std::string_view kYamlTags = "tag:yaml.org,2002:";
 
@@ -18,7 +18,7 @@ bool FailAt(const YamlCursor& at, std::string message, YamlFault& fault) {
   return false;
 }
 
-// As far as to a blank or the end of the line.
+// Up to a blank or the end of the line.
 std::string_view TakeWord(YamlCursor& at) {
   const std::size_t begin = at.position();
   while (!at.SpaceAt(0)) {
@@ -45,8 +45,7 @@ bool ReadVersion(std::string_view version, const YamlCursor& at, YamlFault& faul
       std::ranges::all_of(version.substr(2), is_digit)) {
     return true;
   }
-  return FailAt(at, "%YAML names a version that is not read here: write %YAML 1.2, or leave it out",
-                fault);
+  return FailAt(at, "%YAML names an unsupported version: write %YAML 1.2, or leave it out", fault);
 }
 
 bool ReadHandle(YamlCursor& at, std::vector<YamlTagHandle>& handles, YamlFault& fault) {
@@ -54,8 +53,7 @@ bool ReadHandle(YamlCursor& at, std::vector<YamlTagHandle>& handles, YamlFault& 
   const std::string_view name = TakeWord(at);
   const std::string_view prefix = TakeWord(at);
   if (!IsHandle(name) || prefix.empty()) {
-    return FailAt(begin,
-                  "%TAG wants a name and a beginning: %TAG !e! tag:example.com,2000:", fault);
+    return FailAt(begin, "%TAG needs a name and a prefix: %TAG !e! tag:example.com,2000:", fault);
   }
   if (std::ranges::find(handles, name, &YamlTagHandle::name) != handles.end()) {
     return FailAt(begin, "%TAG gives this name twice", fault);
@@ -81,7 +79,7 @@ YamlTag TagOf(std::string_view full) {
   return known == kKnown.end() ? YamlTag::kOther : known->second;
 }
 
-// Behind '!' of "!<tag:...>".
+// After the '!' of "!<tag:...>".
 bool ReadVerbatim(YamlCursor& at, YamlProperties& properties, YamlFault& fault) {
   const YamlCursor begin = at;
   at.Advance(2);
@@ -130,8 +128,7 @@ bool ReadTag(YamlCursor& at, const std::vector<YamlTagHandle>& handles, YamlProp
   } else if (handle == "!") {
     properties.tag = YamlTag::kOther;
   } else {
-    return FailAt(begin, "no %TAG of this document says what " + std::string(handle) + " is",
-                  fault);
+    return FailAt(begin, "no %TAG of this document defines " + std::string(handle), fault);
   }
   return true;
 }
@@ -145,7 +142,7 @@ bool ReadAnchor(YamlCursor& at, YamlProperties& properties, YamlFault& fault) {
   }
   properties.anchor = at.From(from);
   return !properties.anchor.empty() ||
-         FailAt(begin, "an anchor wants a name: &name, or quotes around the text", fault);
+         FailAt(begin, "an anchor needs a name: write &name, or put the text in quotes", fault);
 }
 
 }  // namespace
@@ -171,13 +168,13 @@ bool ReadYamlDirectives(YamlCursor& at, std::vector<YamlTagHandle>& handles, Yam
         return false;
       }
     } else {
-      at.SkipLine();  // Reserved for versions to come.
+      at.SkipLine();  // Reserved for future versions.
     }
     if (at.AtComment()) {
       at.SkipLine();
     }
     if (!at.AtBreakOrEnd()) {
-      return FailAt(at, "nothing may follow this directive", fault);
+      return FailAt(at, "unexpected text after this directive", fault);
     }
     at.SkipGap();
   }

@@ -4,20 +4,18 @@
 #include <cstddef>
 #include <string_view>
 
-#include "rules/yaml_escape.h"
-
 namespace sluice::rules {
 
 namespace {
 
-// Whether ':' ends a text without quotes here.
+// Whether a ':' here ends a plain scalar.
 bool AtPlainEnd(const YamlCursor& at, bool in_flow) {
   const char c = at.Peek();
   return (c == ':' && (at.SpaceAt(1) || (in_flow && YamlCursor::IsFlowSign(at.Peek(1))))) ||
          at.AtComment() || (in_flow && YamlCursor::IsFlowSign(c));
 }
 
-// The text of this line, without the blanks at its end.
+// The text of this line, without trailing blanks.
 std::string_view PlainLine(YamlCursor& at, bool in_flow) {
   const std::size_t begin = at.position();
   std::size_t end = begin;
@@ -29,8 +27,8 @@ std::string_view PlainLine(YamlCursor& at, bool in_flow) {
   return at.From(begin).substr(0, end - begin);
 }
 
-// Goes from the end of a line to the text that goes on in a later one, and returns the line breaks
-// between; 0 where there is no text.
+// Moves from the end of a line to the next line with text, and returns the line breaks in between;
+// 0 if there is no more text.
 std::size_t SkipToText(YamlCursor& at) {
   std::size_t breaks = 0;
   while (at.Peek() == '\n') {
@@ -41,11 +39,11 @@ std::size_t SkipToText(YamlCursor& at) {
   return at.at_end() ? 0 : breaks;
 }
 
-// The same within quotes; false where the scalar cannot go on.
+// The same within quotes; false if the scalar cannot continue.
 bool FoldQuoted(YamlCursor& at, const YamlContext& context, std::string& text, YamlFault& fault) {
   const std::size_t breaks = SkipToText(at);
   if (breaks == 0) {
-    return true;  // The end, which its reader tells.
+    return true;  // The end, which the caller reports.
   }
   if (at.column() == 0 && at.AtMarker()) {
     fault = FaultAt(at, "the document ends within quotes: a closing quote is missing");
@@ -118,7 +116,7 @@ std::optional<std::string> ReadDoubleQuoted(YamlCursor& at, const YamlContext& c
                                             YamlFault& fault) {
   const YamlCursor begin = at;
   std::string text;
-  std::size_t kept = 0;  // Blanks before here were escaped, or begin a line.
+  std::size_t kept = 0;  // Blanks before this position were escaped, or begin a line.
   at.Advance();
   while (!at.at_end()) {
     const char c = at.Peek();
@@ -137,7 +135,7 @@ std::optional<std::string> ReadDoubleQuoted(YamlCursor& at, const YamlContext& c
       text += c;
       at.Advance();
     } else if (at.Peek(1) == '\n') {
-      // The line break is no part of the text; those after it are.
+      // This line break is not part of the text; those after it are.
       at.Advance();
       std::string more;
       if (!FoldQuoted(at, context, more, fault)) {

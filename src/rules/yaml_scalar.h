@@ -7,7 +7,7 @@
 
 #include "rules/yaml_cursor.h"
 
-// Readers of YAML's scalars (YAML 1.2.2, chapters 7.3 and 8.1). Each begins at the scalar's first
+// Readers of YAML's scalars (YAML 1.2.2, chapters 7.3 and 8.1). Each starts at the scalar's first
 // character and leaves the cursor after its last one.
 namespace sluice::rules {
 
@@ -21,19 +21,19 @@ struct YamlFault {
   return {.message = std::move(message), .line = at.line(), .column = at.column()};
 }
 
-// How scalars are read at a place.
+// The context in which a scalar is read.
 struct YamlContext {
-  int indent = -1;          // Of the collection around it: lines that go on are indented more.
+  int indent = -1;          // Of the enclosing collection: continuation lines are indented more.
   bool in_flow = false;     // Within [] or {}.
-  bool one_line = false;    // A text without quotes ends with its line.
-  bool any_indent = false;  // Lines within quotes, [] and {} may be indented as they like.
+  bool one_line = false;    // A plain scalar ends with its line.
+  bool any_indent = false;  // Lines within quotes, [] and {} may have any indentation.
 };
 
-// Whether a text without quotes can begin here.
+// Whether a plain scalar can begin here.
 [[nodiscard]] bool CanBeginPlain(const YamlCursor& at, bool in_flow);
-// Never fails, and reads nothing where none can begin.
+// Never fails. Reads nothing if no plain scalar can begin here.
 [[nodiscard]] std::string ReadPlain(YamlCursor& at, const YamlContext& context);
-// nullopt, and `fault` is set: it is not closed, an escape is unknown, a line is indented too
+// nullopt, with `fault` set: it is not closed, an escape is unknown, or a line is indented too
 // little.
 [[nodiscard]] std::optional<std::string> ReadSingleQuoted(YamlCursor& at,
                                                           const YamlContext& context,
@@ -45,12 +45,13 @@ struct YamlContext {
 [[nodiscard]] std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent,
                                                          YamlFault& fault);
 
-// Whether a line that goes on in quotes, [] or {} is indented as `context` wants it.
+// Whether a continuation line in quotes, [] or {} has the indentation that `context` requires.
 [[nodiscard]] inline bool GoesOnHere(const YamlCursor& at, const YamlContext& context) {
   return context.any_indent || at.Indentation() > context.indent;
 }
 
-// Adds the line breaks between two lines of text: one is a blank, of several the first is dropped.
+// Appends the line breaks between two lines of text: a single one becomes a blank, of several the
+// first is dropped.
 inline void FoldLines(std::size_t breaks, std::string& text) {
   if (breaks == 1) {
     text += ' ';
@@ -58,5 +59,10 @@ inline void FoldLines(std::size_t breaks, std::string& text) {
     text.append(breaks - 1, '\n');
   }
 }
+
+// Reads an escape in double quotes (YAML 1.2.2, chapter 5.7) and appends its character to `text`,
+// in UTF-8. `at` is at the backslash; no line break follows it. False, with `fault` set: unknown
+// escape or character.
+[[nodiscard]] bool ReadEscape(YamlCursor& at, std::string& text, YamlFault& fault);
 
 }  // namespace sluice::rules

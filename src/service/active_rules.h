@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/mode_overrides.h"
+#include "rules/rule.h"
 #include "rules/rule_set.h"
 #include "service/rule_history.h"
 #include "service/service_metrics.h"

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <span>
 
-#include "rules/mode_overrides.h"
+#include "rules/rule.h"
 #include "rules/rule_set.h"
 #include "service/active_rules.h"
 #include "service/operation.h"

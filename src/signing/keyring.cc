@@ -4,13 +4,13 @@
 #include <chrono>
 
 #include "signing/mac.h"
-#include "wire/base64url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::signing {
 
 namespace {
 
-constexpr char kVersion = 2;  // 1 had no proof.
+constexpr char kVersion = 2;  // Version 1 had no proof.
 constexpr std::size_t kHeadBytes = 8;
 constexpr std::size_t kProofBytes = 16;
 constexpr auto kPeriodLength = std::chrono::hours(24 * 30);
@@ -40,11 +40,11 @@ class Keyring::Family {
   explicit Family(const Secret& secret)
       : secret_(secret), id_(NumberIn(ProofIn(Derive(secret, "sluice token id")).substr(0, 4))) {}
 
-  // Names the secret, and says nothing of it.
+  // Identifies the secret without disclosing it.
   [[nodiscard]] std::uint32_t id() const { return id_; }
   [[nodiscard]] bool Is(const Secret& secret) const { return secret_ == secret; }
 
-  // Nearly always the one that was asked for last.
+  // Nearly always the one used last.
   [[nodiscard]] std::shared_ptr<const Mac> KeyOf(std::uint16_t period) {
     const std::lock_guard lock(mutex_);
     if (last_ == nullptr || last_period_ != period) {
@@ -130,7 +130,7 @@ Opened Keyring::Open(TokenKind kind, std::string_view token, std::string& payloa
   const std::string_view sealed = std::string_view(bytes).substr(0, bytes.size() - kProofBytes);
   const std::string_view proof = std::string_view(bytes).substr(sealed.size());
   const std::uint32_t period = NumberIn(sealed.substr(6, 2));
-  if (period > Period() + 1U) {  // Another node's clock may be ahead.
+  if (period > Period() + 1U) {  // Another node's clock may be ahead of ours.
     return Opened::kForged;
   }
   const auto families = Named(NumberIn(sealed.substr(2, 4)));

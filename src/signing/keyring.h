@@ -13,29 +13,30 @@
 
 namespace sluice::signing {
 
-// What a token is for. One of a kind is never taken for another.
+// The purpose of a token. A token of one kind is never accepted as another.
 enum class TokenKind : char { kHold = 'h', kReceipt = 'r', kReservation = 's' };
 
 enum class Opened : std::uint8_t {
-  kGood,       // It was sealed as this kind, by a secret that is known here, and is as it was.
-  kMalformed,  // It is no token of this kind.
-  kForged,     // It looks like one, and its proof does not hold.
-  kForeign,    // It may be one, sealed by a secret that is not known here.
-  kNotYet,     // It may be another node's: the secret of all nodes is not known yet.
+  kGood,       // It was sealed as this kind, with a secret known here, and is unchanged.
+  kMalformed,  // It is not a token of this kind.
+  kForged,     // It looks like one, but its proof is wrong.
+  kForeign,    // It may be one, sealed with a secret not known here.
+  kNotYet,     // It may be another node's: the shared secret is not known yet.
 };
 
-// Seals what is given to callers to be handed in later, so that it comes back as it was or is
-// noticed. A token is text of letters, digits, '-' and '_': base64url of
+// Seals tokens that callers send back later, so that a changed one is detected. A token is text of
+// letters, digits, '-' and '_': base64url of
 //
 //   kind (1 byte), version (1), id of the secret (4), period (2), payload, proof (16)
 //
-// where the proof is HMAC-SHA256, cut to 128 bits, of all that stands before it. The key is derived
-// from the secret and the period, a number of 30 days since 1970 by this node's wall clock: keys
-// change by themselves, at the same time on all nodes, and those of all periods so far can be made
-// again, so that a change invalidates nothing that is out.
+// where the proof is HMAC-SHA256 of everything before it, truncated to 128 bits. The key is derived
+// from the secret and the period: the number of 30-day periods since 1970 by this node's wall
+// clock. So keys rotate at the same time on all nodes, and the keys of past periods can be derived
+// again: a rotation invalidates no outstanding token.
 //
-// Tokens are sealed by the secret that all nodes share, if there is one and it is known, else by
-// this node's own. Both open here; this node's own open nowhere else. Safe from any thread.
+// Tokens are sealed with the secret that all nodes share, if it exists and is known, otherwise with
+// this node's own. Both can be opened here; tokens of this node's own secret only here. Safe from
+// any thread.
 class Keyring {
  public:
   // `own`: this node's. `clock` outlives it.
@@ -44,20 +45,21 @@ class Keyring {
   Keyring(const Keyring&) = delete;
   Keyring& operator=(const Keyring&) = delete;
 
-  // There is a secret that nodes share, and it will come: until then no token is called foreign
-  // that another node may have sealed. Before other threads use this.
+  // Announces that a shared secret exists and will be set. Until then, a token that another node
+  // may have sealed is not reported as foreign. Call it before other threads use this.
   void AwaitShared() { awaits_shared_ = true; }
-  // From now on new tokens are sealed by it. Those of the last kMostShared still open.
+  // New tokens are sealed with it from now on. Tokens of the last kMostShared secrets can still be
+  // opened.
   void SetShared(const Secret& secret);
   static constexpr std::size_t kMostShared = 8;
 
-  // Appends a token. `payload`: any bytes. About 2 us, as Open() (docs/benchmarks.md).
+  // Appends a token. `payload`: any bytes. Takes about 2 us, like Open() (docs/benchmarks.md).
   void Seal(TokenKind kind, std::string_view payload, std::string& token) const;
-  // Any bytes may be given. `payload` is what was sealed if this is kGood; else it is empty.
+  // Accepts any bytes. `payload` is the sealed payload for kGood, otherwise empty.
   [[nodiscard]] Opened Open(TokenKind kind, std::string_view token, std::string& payload) const;
 
  private:
-  class Family;  // The keys that come of one secret.
+  class Family;  // The keys derived from one secret.
 
   [[nodiscard]] std::uint16_t Period() const;
   [[nodiscard]] std::shared_ptr<Family> Sealing() const;

@@ -13,12 +13,12 @@ void Mac::Free::operator()(EVP_MAC_CTX* context) const noexcept {
   EVP_MAC_CTX_free(context);
 }
 
-// OpenSSL's calls fail here for want of memory alone.
+// OpenSSL's calls fail here only without memory.
 Mac::Mac(std::span<const std::uint8_t> key) {
   SLUICE_ASSERT(!key.empty());
   EVP_MAC* const algorithm = EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr);
   keyed_.reset(EVP_MAC_CTX_new(algorithm));
-  EVP_MAC_free(algorithm);  // The context keeps it.
+  EVP_MAC_free(algorithm);  // The context keeps a reference.
   char digest[] = OSSL_DIGEST_NAME_SHA2_256;
   const OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),

@@ -25,10 +25,10 @@ class Mac {
   struct Free {
     void operator()(EVP_MAC_CTX* context) const noexcept;
   };
-  std::unique_ptr<EVP_MAC_CTX, Free> keyed_;  // Has read the key, and nothing more.
+  std::unique_ptr<EVP_MAC_CTX, Free> keyed_;  // Has processed the key only.
 };
 
-// Whether both are the same, in a time that says nothing of where they differ.
+// Whether both are equal, in constant time.
 [[nodiscard]] bool SameBytes(std::string_view a, std::string_view b);
 
 }  // namespace sluice::signing

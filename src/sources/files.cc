@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "rules/yaml_node.h"
+#include "rules/yaml_tree.h"
 
 namespace sluice::sources {
 

@@ -7,25 +7,25 @@
 
 namespace sluice::telemetry {
 
-// Counting must not make threads meet: a counter is split into shards, each on cache lines
-// of its own, and a thread always adds to the same one. Reading sums them.
+// Counters avoid contention: a counter is split into shards on separate cache lines, and a thread
+// always adds to the same shard. Reading sums them.
 inline constexpr std::size_t kShards = 16;
 inline constexpr std::size_t kCacheLine = 64;
 
-// The shard of the calling thread: handed out in turn, so that up to kShards threads have
-// one each. More threads than that share, and still count right.
+// The shard of the calling thread, assigned round robin: up to kShards threads have one each. More
+// threads share shards and still count correctly.
 [[nodiscard]] std::size_t ThreadShard() noexcept;
 
-// Up to eight counters that are bumped at the same places (the outcomes of one rule): one
-// cache line for each thread that bumps any of them, instead of one for each counter.
-// Adding is safe from any thread, allocates nothing and costs a few nanoseconds.
+// Up to eight counters that are incremented in the same places (the outcomes of one rule). They
+// take one cache line per thread instead of one per counter. Adding is safe from any thread,
+// allocates nothing and costs a few nanoseconds.
 class CounterGroup {
  public:
   static constexpr std::size_t kWidth = kCacheLine / sizeof(std::uint64_t);
 
   // `index` < kWidth.
   void Add(std::size_t index, std::uint64_t n = 1) noexcept {
-    // Relaxed: a count orders nothing; who reads it wants a recent sum.
+    // Relaxed: a count orders nothing, and readers need only a recent sum.
     shards_[ThreadShard()].cells[index].fetch_add(n, std::memory_order_relaxed);
   }
   // Never less than an earlier Read() of the same thread.

@@ -10,7 +10,7 @@ namespace sluice::telemetry {
 
 namespace {
 
-// A label's value may hold anything; a help text may hold quotes as they are.
+// A label's value may contain anything. A help text may contain unescaped quotes.
 void AppendEscaped(std::string& out, std::string_view text, bool quotes) {
   for (const char c : text) {
     if (c == '\\') {
@@ -32,7 +32,7 @@ void AppendNumber(std::string& out, Number value) {
   out.append(digits.data(), end);
 }
 
-// Microseconds as exact seconds: no float on the way, 0.000005 and not 4.9999e-06.
+// Microseconds as exact seconds, without floating point: 0.000005 and not 4.9999e-06.
 std::string SecondsText(std::int64_t us) {
   std::string text = std::to_string(us / 1'000'000);
   if (const std::int64_t rest = us % 1'000'000; rest != 0) {
@@ -70,7 +70,7 @@ void Exposition::Head(std::string_view name, std::span<const Label> labels) {
   for (const Label& label : labels) {
     *out_ += before;
     out_->append(label.name).append("=\"");
-    // It may be a client's, and Prometheus refuses a scrape that is not UTF-8.
+    // It may come from a client, and Prometheus rejects a scrape that is not UTF-8.
     AppendEscaped(*out_, base::DisplayText(label.value, base::LineFeeds::kKept), true);
     *out_ += '"';
     before = ',';

@@ -14,8 +14,8 @@ struct Label {
   std::string_view value;
 };
 
-// Writes metrics as Prometheus reads them (text format 0.0.4): for each family a HELP and a
-// TYPE line, then its samples. Values of labels are escaped; names are ours and are not.
+// Writes metrics in Prometheus' text format (0.0.4): for each family a HELP and a TYPE line, then
+// its samples. Values of labels are escaped; names are not, because they are constants.
 class Exposition {
  public:
   enum class Type : std::uint8_t { kCounter, kGauge, kHistogram };
@@ -26,7 +26,7 @@ class Exposition {
   void Family(std::string_view name, std::string_view help, Type type);
   void Sample(std::string_view name, std::span<const Label> labels, std::uint64_t value);
   void Sample(std::string_view name, std::span<const Label> labels, double value);
-  // In seconds, buckets cumulative, as the format wants them.
+  // In seconds, with cumulative buckets, as the format requires.
   void Samples(std::string_view name, const Histogram::Reading& reading);
 
  private:

@@ -11,19 +11,19 @@
 
 namespace sluice::telemetry {
 
-// How durations are spread, in buckets from one microsecond to one second: what a decision
-// may take between a warm cache and a slow store. Recording is safe from any thread and
-// allocates nothing; reading is for whoever scrapes.
+// A histogram of durations, in buckets from one microsecond to one second: the range of a decision
+// from a warm cache to a slow store. Recording is safe from any thread and allocates nothing;
+// reading is for scrapes.
 class Histogram {
  public:
-  // Upper bounds, inclusive, as Prometheus has them; what is longer falls into +Inf.
+  // Inclusive upper bounds, as in Prometheus. Longer durations are in +Inf.
   static constexpr std::array<std::int64_t, 19> kBoundsUs{
       1,     2,     5,      10,     20,     50,      100,     200,     500,      1'000,
       2'000, 5'000, 10'000, 20'000, 50'000, 100'000, 200'000, 500'000, 1'000'000};
   static constexpr std::size_t kBuckets = kBoundsUs.size() + 1;
 
-  // `times` requests each took `duration` (a batch is measured as a whole). A negative
-  // duration counts as none.
+  // Records `times` requests that took `duration` each (a batch is measured as a whole). A negative
+  // duration counts as 0.
   void Record(Duration duration, std::uint64_t times = 1) noexcept;
 
   struct Reading {

@@ -11,16 +11,16 @@
 
 namespace sluice::telemetry {
 
-// Whatever can write its metrics: the service's, the daemon's connections, a table.
+// A source of metrics: the service, the daemon's connections, a table.
 class Source {
  public:
   virtual ~Source() = default;
-  // Called by whoever scrapes, on its thread. Each family is written by one source only.
+  // Called on the scraping thread. Each family is written by one source only.
   virtual void Write(Exposition& out) const = 0;
 };
 
-// Everything that a scrape shows, in the order in which it was added. Made in main() and
-// handed down; what is added must outlive every scrape. Safe from any thread.
+// All metrics of a scrape, in the order in which they were added. Created in main() and passed by
+// reference; what is added must outlive every scrape. Safe from any thread.
 class Registry {
  public:
   Registry() = default;
@@ -28,13 +28,13 @@ class Registry {
   Registry& operator=(const Registry&) = delete;
 
   void Add(const Source& source);
-  // One number that its owner knows already: table occupancy, open connections, rules in
-  // force. `name` says its unit; `read` is called at each scrape.
+  // A number that its owner already has: table occupancy, open connections, active rules. `name`
+  // includes the unit; `read` is called at each scrape.
   void AddGauge(std::string name, std::string help, std::function<double()> read);
   // The same for a count that only grows; `name` ends in _total.
   void AddCounter(std::string name, std::string help, std::function<std::uint64_t()> read);
 
-  // All of it in Prometheus' text format, to be served as text/plain; version=0.0.4.
+  // All metrics in Prometheus' text format, for the content type text/plain; version=0.0.4.
   [[nodiscard]] std::string Text() const;
 
  private:

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <charconv>
+#include <cstdint>
 #include <string_view>
 
 namespace sluice::wire {
 
-// Lower case of an ASCII letter; anything else is itself. Not the locale's business.
+// The lower case of an ASCII letter; other characters are unchanged. Independent of the locale.
 [[nodiscard]] constexpr char ToLower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-// Upper case, in the same way.
+// The upper case, in the same way.
 [[nodiscard]] constexpr char ToUpper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
 }
@@ -37,6 +39,18 @@ namespace sluice::wire {
   }
   const char lower = ToLower(c);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// Reads a whole number: an optional '-' and digits, and nothing else in `text`. False, with
+// `number` unchanged, if `text` is not such a number or does not fit 64 bits.
+[[nodiscard]] inline bool ReadRespNumber(std::string_view text, std::int64_t& number) {
+  std::int64_t read = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+  if (error != std::errc() || stop != text.data() + text.size()) {
+    return false;
+  }
+  number = read;
+  return true;
 }
 
 }  // namespace sluice::wire

@@ -10,8 +10,8 @@ namespace sluice::wire {
 
 namespace {
 
-// The whole number that `fraction` writes as 2.0 or 2e3; none: it is no whole number, or is out of
-// range, which reads the same to whoever sent it.
+// The whole number that `fraction` writes as 2.0 or 2e3. nullopt if it is not a whole number or is
+// out of range: the sender gets the same message for both.
 std::optional<Units> WholeOf(std::string_view fraction) {
   double number = 0;
   const char* const end = fraction.data() + fraction.size();
@@ -75,7 +75,7 @@ tl::expected<bool, JsonProblem> TruthOf(const JsonMember& member, std::string_vi
 
 namespace {
 
-// Where the truth of this reserved word goes.
+// Where the value of this reserved word is stored.
 bool& FlagNamed(CheckRequest& request, std::string_view name) {
   if (name == "peek") {
     return request.peek;

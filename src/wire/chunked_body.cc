@@ -1,7 +1,7 @@
-#include "wire/chunked_body.h"
-
 #include <algorithm>
 #include <charconv>
+
+#include "wire/http1_parser.h"
 
 namespace sluice::wire {
 namespace {
@@ -9,13 +9,13 @@ namespace {
 constexpr std::size_t kMaxLine = 4096;
 constexpr std::size_t kKeptMemory = 64 * 1024;
 
-// What is no data may take 16 KiB, and eight bytes more for each byte of data, which lets
-// even chunks of one byte through.
+// Framing may take 16 KiB, plus eight bytes for each byte of data. So even chunks of one byte are
+// accepted.
 bool TooMuchFraming(std::size_t overhead, std::size_t data) {
   return overhead > 16 * 1024 + 8 * data;
 }
 
-// Text as a field or an extension may hold it: no control characters but the tab.
+// Text that a field or an extension may contain: no control characters except the tab.
 bool IsClean(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);

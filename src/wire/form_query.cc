@@ -147,7 +147,7 @@ tl::expected<void, std::string_view> FormQuery::AddQuery(std::string_view query)
 
 Attributes FormQuery::attributes() {
   attributes_.clear();
-  for (const Member& member : members_) {  // Only now: text_ no longer moves.
+  for (const Member& member : members_) {  // Only now, because text_ no longer moves.
     attributes_.push_back({.name = NameOf(member), .value = ValueOf(member)});
   }
   return attributes_;

@@ -1,18 +1,17 @@
-#include "wire/http1_header_reader.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "wire/ascii.h"
+#include "wire/http1_parser.h"
 
 namespace sluice::wire {
 namespace {
 
-// What a byte may be part of.
+// The elements that a byte may be part of.
 enum ByteClass : std::uint8_t {
   kToken = 1,   // Methods, field names, connection options (RFC 9110, 5.6.2).
-  kTarget = 2,  // A target's bytes as far as they are read here: no control, no white space.
+  kTarget = 2,  // A target's bytes, as far as this reader checks them: no controls, no white space.
   kValue = 4,   // A field's value: no control but the tab.
 };
 
@@ -37,8 +36,8 @@ bool IsOf(char c, ByteClass wanted) {
   return (kClasses[static_cast<unsigned char>(c)] & wanted) != 0;
 }
 
-// The bytes from `at` on that belong to `wanted`; `at` then stands behind them. No class has the
-// line feed, and one ends the block: so no step asks whether there is a next byte.
+// Returns the bytes of class `wanted` that begin at `at`, and moves `at` past them. No class has
+// the line feed, and a line feed ends the block, so no step has to check for the end.
 std::string_view Span(const char*& at, ByteClass wanted) {
   const char* const begin = at;
   while (IsOf(*at, wanted)) {
@@ -133,11 +132,12 @@ bool Http1HeaderReader::ReadField(const char*& at) {
   return true;
 }
 
-// Keeps what says where the message or the connection ends. False: the field is malformed.
+// Stores the fields that define where the message or the connection ends. False: the field is
+// malformed.
 bool Http1HeaderReader::Note(const HttpField& field) {
   const auto is = [&](std::string_view name) { return EqualsIgnoreCase(field.name, name); };
   Seen* seen = nullptr;
-  switch (field.name.size()) {  // No two of these names are of one length.
+  switch (field.name.size()) {  // All of these names have different lengths.
     case 4:
       seen = is("host") ? &host_ : nullptr;
       break;
@@ -164,7 +164,7 @@ bool Http1HeaderReader::Note(const HttpField& field) {
   return true;
 }
 
-// A list of tokens, of which some may be empty (RFC 9110, 5.6.1).
+// A list of tokens. Some may be empty (RFC 9110, 5.6.1).
 bool Http1HeaderReader::ReadConnection(std::string_view list) {
   for (;;) {
     const std::size_t comma = std::min(list.find(','), list.size());

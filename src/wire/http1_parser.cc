@@ -6,16 +6,15 @@
 #include <functional>
 
 #include "wire/ascii.h"
-#include "wire/http1_header_reader.h"
 #include "wire/http1_response.h"
 
 namespace sluice::wire {
 namespace {
 
-constexpr std::size_t kKeptBytes = 64 * 1024;  // Of a buffer that is empty.
+constexpr std::size_t kKeptBytes = 64 * 1024;  // For an empty buffer.
 constexpr int kMaxEmptyLines = 4;
 
-// 0 where the request line ends as HTTP/1.x, else the status that refuses it.
+// 0 if the request line ends in HTTP/1.x, otherwise the status of the refusal.
 int JudgeVersion(std::string_view line) {
   const std::size_t space = line.rfind(' ');
   if (space == std::string_view::npos) {
@@ -30,8 +29,8 @@ int JudgeVersion(std::string_view line) {
   return other_version ? 505 : 400;
 }
 
-// The bytes of a target, and those that a host and port are made of: a table, because tests one
-// by one show in the cost.
+// The bytes of a target, and those of a host and port. A table, because single comparisons were
+// measurably slower.
 constexpr std::array<bool, 256> PrintableBut(std::string_view excluded) {
   std::array<bool, 256> bytes{};
   std::fill(bytes.begin() + 0x21, bytes.begin() + 0x7f, true);
@@ -106,19 +105,19 @@ Http1Parser::Event Http1Parser::NextHeader() {
     if (line_feed == std::string_view::npos) {
       scanned_ = data.size();
       if (data.size() > limits_.header_bytes) {
-        return line_ == 0 ? Fail(414, "The request line is too long.")
-                          : Fail(431, "The header is too long.");
+        return line_ == 0 ? Fail(414, "the request line is too long")
+                          : Fail(431, "the header is too long");
       }
       return Event::kNeedMore;
     }
     if (line_feed == line_ || data[line_feed - 1] != '\r') {
-      return Fail(400, "A line of the header does not end in CR LF.");
+      return Fail(400, "a line of the header does not end in CR LF");
     }
     const std::string_view line = data.substr(line_, line_feed - 1 - line_);
     if (line.empty() && line_ == 0) {
-      // Some old clients end a body with an empty line too many (RFC 9112, 2.2).
+      // Some old clients send an extra empty line after a body (RFC 9112, 2.2).
       if (++empty_lines_ > kMaxEmptyLines) {
-        return Fail(400, "There are empty lines before the request line.");
+        return Fail(400, "empty lines precede the request line");
       }
       buffer_.Consume(2);
       scanned_ = 0;
@@ -127,7 +126,7 @@ Http1Parser::Event Http1Parser::NextHeader() {
     }
     if (line_ == 0) {
       if (const int status = JudgeVersion(line); status != 0) {
-        return Fail(status, "The request line does not end in HTTP/1.1 or HTTP/1.0.");
+        return Fail(status, "the request line does not end in HTTP/1.1 or HTTP/1.0");
       }
     }
     line_ = line_feed + 1;
@@ -142,24 +141,24 @@ Http1Parser::Event Http1Parser::NextHeader() {
   scanned_ = 0;
   empty_lines_ = 0;
   if (size > limits_.header_bytes) {
-    return Fail(431, "The header is too long.");
+    return Fail(431, "the header is too long");
   }
   const std::string_view block = data.substr(0, size);
   Http1HeaderReader header(request_, limits_.fields);
   request_.body = {};
   if (!header.Read(block)) {
     return header.too_many_fields()
-               ? Fail(431, "The header has too many fields.")
+               ? Fail(431, "the header has too many fields")
                : Fail(400,
-                      "The request line or a header field is malformed (folded lines and "
-                      "control characters are refused).");
+                      "the request line or a header field is malformed (folded lines and "
+                      "control characters are refused)");
   }
   if (Refuse(header) == Event::kError) {
     return Event::kError;
   }
   const bool chunked = header.transfer_encoding().count != 0;
   if (!chunked && data.size() - size >= body_size_) {
-    // The whole request is here: no byte is copied.
+    // The whole request has arrived: no byte is copied.
     GiveOut(data.substr(size, body_size_), size + body_size_);
     return Event::kRequest;
   }
@@ -172,50 +171,50 @@ Http1Parser::Event Http1Parser::NextHeader() {
   return NextBody();
 }
 
-// Judges what the header says of the message's end and of the connection.
+// Evaluates the header fields that define the message's end and the connection's.
 Http1Parser::Event Http1Parser::Refuse(const Http1HeaderReader& header) {
   if (request_.target.size() > limits_.target_bytes) {
-    return Fail(414, "The request target is too long.");
+    return Fail(414, "the request target is too long");
   }
   if (!SplitTarget(request_)) {
-    return Fail(400, "The request target has bytes that are not allowed in a URI.");
+    return Fail(400, "the request target has bytes that are not allowed in a URI");
   }
   if (header.host().count > 1 || (header.host().count == 0 && request_.minor_version == 1)) {
-    return Fail(400, "A request has exactly one Host field.");
+    return Fail(400, "a request must have exactly one Host field");
   }
   if (!IsMadeOf(header.host().value, kHostBytes)) {
-    return Fail(400, "The Host field is malformed.");
+    return Fail(400, "the Host field is malformed");
   }
   body_size_ = 0;
   continue_wanted_ = false;
   if (header.transfer_encoding().count != 0) {
     if (header.content_length().count != 0) {
-      return Fail(400, "Content-Length and Transfer-Encoding exclude each other.");
+      return Fail(400, "a request cannot have both Content-Length and Transfer-Encoding");
     }
     if (request_.minor_version == 0) {
-      return Fail(400, "HTTP/1.0 has no Transfer-Encoding.");
+      return Fail(400, "HTTP/1.0 has no Transfer-Encoding");
     }
     if (header.transfer_encoding().count > 1) {
-      return Fail(400, "Transfer-Encoding may be given once.");
+      return Fail(400, "Transfer-Encoding is given more than once");
     }
     if (!EqualsIgnoreCase(header.transfer_encoding().value, "chunked")) {
-      return Fail(501, "Only the transfer coding chunked is supported.");
+      return Fail(501, "only the transfer coding chunked is supported");
     }
   }
   if (header.content_length().count > 1) {
-    return Fail(400, "Content-Length may be given once.");
+    return Fail(400, "Content-Length is given more than once");
   }
   if (header.content_length().count == 1) {
     if (!ReadLength(header.content_length().value, body_size_)) {
-      return Fail(400, "Content-Length is not a number.");
+      return Fail(400, "Content-Length is not a number");
     }
     if (body_size_ > limits_.body_bytes) {
-      return Fail(413, "The body is too large.");
+      return Fail(413, "the body is too large");
     }
   }
   if (header.expect().count != 0) {
     if (!EqualsIgnoreCase(header.expect().value, "100-continue")) {
-      return Fail(417, "Only the expectation 100-continue is supported.");
+      return Fail(417, "only the expectation 100-continue is supported");
     }
     continue_wanted_ = request_.minor_version == 1;  // RFC 9110, 10.1.1: ignored in 1.0.
   }
@@ -238,9 +237,9 @@ Http1Parser::Event Http1Parser::NextBody() {
         GiveOut(chunks_.body(), 0);
         return Event::kRequest;
       case ChunkedBody::Outcome::kMalformed:
-        return Fail(400, "The chunks of the body are malformed.");
+        return Fail(400, "the chunks of the body are malformed");
       case ChunkedBody::Outcome::kTooLarge:
-        return Fail(413, "The body is too large.");
+        return Fail(413, "the body is too large");
       case ChunkedBody::Outcome::kNeedMore:
         break;
     }
@@ -258,8 +257,8 @@ void Http1Parser::GiveOut(std::string_view body, std::size_t used) {
   state_ = State::kHeader;
 }
 
-// Puts the header's bytes aside and the request's views onto them: the buffer may move
-// while the body comes.
+// Copies the header's bytes and points the request's views at the copy, because the buffer may move
+// while the body arrives.
 void Http1Parser::KeepHeader(std::string_view block) {
   kept_header_.assign(block);
   const auto move = [&](std::string_view& view) {

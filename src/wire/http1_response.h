@@ -6,20 +6,20 @@
 
 namespace sluice::wire {
 
-// "Too Many Requests" for 429; "Unknown" for a status that we never send.
+// "Too Many Requests" for 429; "Unknown" for a status that Sluice never sends.
 [[nodiscard]] std::string_view StatusPhrase(int status);
 
 struct Http1ResponseHead {
   int status = 200;
   bool keep_alive = true;   // False says Connection: close.
-  int minor_version = 1;    // The request's: a 1.0 client must be told keep-alive.
+  int minor_version = 1;    // The request's: a 1.0 client needs an explicit keep-alive.
   bool head_only = false;   // The request was HEAD: all fields, no body.
   std::string_view date{};  // An IMF-fixdate kept by the caller; "" sends no Date.
 };
 
-// Appends one response to `out`: construct, any number of Field(), then Finish() once.
-// No allocation but `out`'s growth. Line breaks in a field's value become spaces: no text of
-// ours can start a second response. Date and content type are taken as they are.
+// Appends one response to `out`: construct, any number of Field(), then Finish() once. Allocates
+// only as `out` grows. Line breaks in a field's value become spaces, so no value can start a second
+// response. Date and content type are used as they are.
 class Http1Response {
  public:
   Http1Response(std::string& out, const Http1ResponseHead& head);
@@ -37,8 +37,8 @@ class Http1Response {
 
 inline constexpr std::string_view kContinueResponse = "HTTP/1.1 100 Continue\r\n\r\n";
 
-// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7); the last one is kept, so that a
-// second's worth of answers shares one text. One thread.
+// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7). The last text is cached, so all answers within
+// a second share it. One thread.
 class DateText {
  public:
   // Seconds since 1970, UTC; 0 to the end of the year 9999.

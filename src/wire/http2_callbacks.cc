@@ -4,14 +4,13 @@
 #include <string_view>
 
 #include "base/assert.h"
-#include "wire/http2_field_list.h"
 
 namespace sluice::wire {
 namespace {
 
-// A request that comes earns so many frames that ask for nothing.
+// Each request permits this many more idle frames.
 constexpr double kIdleFramesPerRequest = 10;
-// Headers above their limit by so much are not read to their end any more.
+// A header that exceeds its limit by this much is not read to its end.
 constexpr std::size_t kHopelesslyLarge = 8;
 
 }  // namespace
@@ -127,12 +126,12 @@ int Http2Callbacks::OnStreamClose(nghttp2_session* native, std::int32_t id, std:
   return 0;
 }
 
-// The answer is whole: a client that still sends its request need not go on.
+// The answer is complete: a client that is still sending its request need not continue.
 //
-// A stream that we reset because of what the client sent on it (a window that overflows, a frame
-// out of place) is taken back by the client as much as one that it resets itself, and the store
-// still decides it (MadeYouReset, CVE-2025-8671): it is spent from the same budget. Not a stream
-// above the concurrent ones, which was never begun, nor one whose answer is whole.
+// If we reset a stream because of what the client sent on it (a window that overflows, an
+// unexpected frame), that is like a reset by the client: the store still decides the request
+// (MadeYouReset, CVE-2025-8671). Both use the same budget. Streams above the limit of concurrent
+// ones do not count, because they never began, and neither do streams with a complete answer.
 int Http2Callbacks::OnSent(nghttp2_session* native, const nghttp2_frame* frame, void* user) {
   if (frame->hd.type == NGHTTP2_RST_STREAM && frame->rst_stream.error_code != NGHTTP2_NO_ERROR &&
       frame->rst_stream.error_code != NGHTTP2_REFUSED_STREAM) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <nghttp2/nghttp2.h>
 
@@ -9,12 +11,42 @@
 
 namespace sluice::wire {
 
-// nghttp2's calls, as calls of the session and its user.
+// The fields of a header or of trailers, for nghttp2. Views: the texts must stay where they are
+// until they are sent.
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only the first size() are read.
+class Http2FieldList {
+ public:
+  // More fields are dropped. Our answers have fewer.
+  static constexpr std::size_t kMost = 64;
+
+  void Add(std::string_view name, std::string_view value) {
+    if (size_ < kMost) {
+      fields_[size_++] = {.name = Bytes(name),
+                          .value = Bytes(value),
+                          .namelen = name.size(),
+                          .valuelen = value.size(),
+                          .flags = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
+    }
+  }
+
+  [[nodiscard]] const nghttp2_nv* data() const { return fields_.data(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  static std::uint8_t* Bytes(std::string_view text) {
+    return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+  }
+
+  std::array<nghttp2_nv, kMost> fields_;
+  std::size_t size_ = 0;
+};
+
+// Translates nghttp2's callbacks into calls of the session and its user.
 struct Http2Callbacks {
   // The same for all sessions; immutable.
   static const nghttp2_session_callbacks* All();
 
-  // What is left of the answer's body of the stream that `source` points to.
+  // Reads the rest of the answer's body of the stream that `source` points to.
   static ssize_t ReadBody(nghttp2_session* native, std::int32_t id, std::uint8_t* into,
                           std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
                           void* user);

@@ -10,7 +10,7 @@
 
 namespace sluice::wire {
 
-// What stands before the memory that is handed out, and what a free block is.
+// The header before each allocation, and the content of a free block.
 struct alignas(std::max_align_t) Http2Memory::Block {
   std::size_t size;  // Without this header.
   Block* next;       // While it is free.
@@ -85,7 +85,7 @@ void Http2Memory::Free(void* pointer, void* self) {
 }
 
 void* Http2Memory::AllocateZeroed(std::size_t count, std::size_t size, void* self) {
-  // nghttp2 asks for its own structures: a few, of a few hundred bytes.
+  // nghttp2 allocates its own structures: a few, of some hundred bytes each.
   void* const memory = Allocate(count * size, self);
   if (memory != nullptr) {
     std::memset(memory, 0, count * size);

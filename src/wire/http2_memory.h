@@ -6,9 +6,8 @@
 
 namespace sluice::wire {
 
-// The memory of all HTTP/2 sessions of one thread. A request makes nghttp2 allocate a dozen small
-// things and free them again: freed blocks are kept by size, up to a bound, and handed out
-// again. Its sessions share it. One thread.
+// The memory of all HTTP/2 sessions of one thread. For each request, nghttp2 allocates and frees a
+// dozen small blocks. Freed blocks are kept by size, up to a bound, and reused. One thread.
 class Http2Memory {
  public:
   Http2Memory();
@@ -16,7 +15,7 @@ class Http2Memory {
   Http2Memory(const Http2Memory&) = delete;
   Http2Memory& operator=(const Http2Memory&) = delete;
 
-  // An nghttp2_mem, which has no name to be declared by.
+  // An nghttp2_mem*; nghttp2.h would have to be included to name it.
   [[nodiscard]] void* native();
 
  private:

@@ -9,17 +9,16 @@
 
 #include "base/assert.h"
 #include "wire/http2_callbacks.h"
-#include "wire/http2_field_list.h"
 
 namespace sluice::wire {
 namespace {
 
-// CONTINUATION frames of one header. Ours holds 16 KiB: one frame, were it not for clients that
-// cut small. nghttp2's own bound counts every piece of bytes in which one comes, so it stands
-// further out: a frame's head is nine bytes.
+// CONTINUATION frames of one header. A header has at most 16 KiB, which is one frame, except from
+// clients that split it. nghttp2's own limit counts every piece of bytes in which a frame arrives,
+// so it is larger: a frame's header alone has nine bytes.
 constexpr std::size_t kMostContinuations = 8;
 constexpr std::size_t kMostContinuationPieces = 16 * kMostContinuations;
-// Answers to PING and SETTINGS that wait to be sent; above it the connection ends.
+// Answers to PING and SETTINGS that wait to be sent. Above this limit the connection is closed.
 constexpr std::size_t kMostAcknowledgements = 500;
 constexpr std::size_t kMostSettings = 32;  // Entries of one SETTINGS frame.
 
@@ -104,7 +103,7 @@ void Http2Session::Answer(Http2Stream& stream, int status, std::span<const HttpF
   for (const HttpField& field : fields) {
     size += field.name.size() + field.value.size();
   }
-  text.reserve(size);  // It must not move any more.
+  text.reserve(size);  // It must not move after this.
   std::array<char, 8> digits{};
   std::to_chars(digits.data(), digits.data() + digits.size(), status);
   text.append(digits.data(), 3);
@@ -119,7 +118,7 @@ void Http2Session::Answer(Http2Stream& stream, int status, std::span<const HttpF
   const nghttp2_data_provider provider{.source = {.ptr = &stream},
                                        .read_callback = Http2Callbacks::ReadBody};
   const bool has_body = !last || !body.empty();
-  // It fails for streams that are gone; OnClosed() has said so or will.
+  // It fails for closed streams; OnClosed() reports those.
   (void)nghttp2_submit_response(session_, stream.id_, list.data(), list.size(),
                                 has_body ? &provider : nullptr);
 }

@@ -3,7 +3,7 @@
 namespace sluice::wire {
 namespace {
 
-// Memory of an unusually large request or answer is not kept for the next one.
+// The memory of an unusually large request or answer is not reused for the next one.
 constexpr std::size_t kMostTextKept = 32 * 1024;
 
 void Shrink(std::string& text) {

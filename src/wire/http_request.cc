@@ -6,9 +6,10 @@
 #include "wire/ascii.h"
 
 namespace sluice::wire {
+
 namespace {
 
-// What a URI may hold, but for its fragment.
+// The characters of a URI without a fragment.
 constexpr std::array<bool, 256> TargetBytes() {
   std::array<bool, 256> bytes{};
   std::fill(bytes.begin() + 0x21, bytes.begin() + 0x7f, true);
@@ -59,8 +60,8 @@ bool SplitTarget(HttpRequest& request) {
   request.path = {};
   request.query = {};
   if (!rest.starts_with('/')) {
-    // The absolute form, which a server must take as well (RFC 9112, 3.2.2), or one that
-    // names no path: "*", "host:port".
+    // The absolute form, which a server must accept (RFC 9112, 3.2.2), or a target without a path:
+    // "*", "host:port".
     const std::size_t scheme = EqualsIgnoreCase(rest.substr(0, 7), "http://")    ? 7
                                : EqualsIgnoreCase(rest.substr(0, 8), "https://") ? 8
                                                                                  : 0;
@@ -93,6 +94,57 @@ bool HttpRequest::HasSeveral(std::string_view name) const {
   return std::ranges::count_if(fields, [name](const HttpField& field) {
            return EqualsIgnoreCase(field.name, name);
          }) > 1;
+}
+
+unsigned HttpFields::RareBit(std::string_view name) {
+  const auto bit_if = [&](std::string_view rare, RareField field) {
+    return EqualsIgnoreCase(name, rare) ? static_cast<unsigned>(field) : 0;
+  };
+  switch (name.size()) {  // All of these names have different lengths.
+    case 6:
+      return bit_if("origin", RareField::kOrigin);
+    case 14:
+      return bit_if("sec-fetch-site", RareField::kSecFetchSite);
+    case 15:
+      return bit_if("idempotency-key", RareField::kIdempotencyKey);
+    case 16:
+      return bit_if("content-encoding", RareField::kContentEncoding);
+    case 17:
+      return bit_if("x-idempotency-key", RareField::kIdempotencyKey);
+    default:
+      return 0;
+  }
+}
+
+namespace {
+
+bool ListNames(std::string_view list, std::string_view tag, TagComparison comparison) {
+  for (;;) {
+    list.remove_prefix(std::min(list.find_first_not_of(" \t,"), list.size()));
+    const bool is_weak = list.starts_with("W/");
+    list.remove_prefix(is_weak ? 2 : 0);
+    const std::size_t end = list.starts_with('"') ? list.find('"', 1) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      return false;
+    }
+    if (list.substr(0, end + 1) == tag && (!is_weak || comparison == TagComparison::kWeak)) {
+      return true;
+    }
+    list.remove_prefix(end + 1);
+    if (list.find_first_not_of(" \t") != list.find(',')) {
+      return false;  // Unexpected text between a tag and its comma.
+    }
+  }
+}
+
+}  // namespace
+
+bool NamesEntity(const HttpRequest& request, std::string_view name, std::string_view tag,
+                 TagComparison comparison) {
+  return !tag.empty() && std::ranges::any_of(request.fields, [&](const HttpField& field) {
+    return EqualsIgnoreCase(field.name, name) &&
+           (field.value == "*" || ListNames(field.value, tag, comparison));
+  });
 }
 
 }  // namespace sluice::wire

@@ -6,10 +6,10 @@ namespace sluice::wire {
 
 namespace {
 
-// Far deeper than anything that is understood here.
+// Far deeper than any accepted value.
 constexpr int kMostLevels = 64;
 
-bool IsBlank(char c) {
+bool IsJsonSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
@@ -46,7 +46,7 @@ class Splitter {
         return skipped;
       }
       std::size_t end = at_;
-      while (end > begin && IsBlank(json_[end - 1])) {
+      while (end > begin && IsJsonSpace(json_[end - 1])) {
         --end;
       }
       if (end == begin) {
@@ -63,7 +63,7 @@ class Splitter {
     }
   }
 
-  // To the comma or bracket behind the element.
+  // Moves to the comma or bracket after the element.
   tl::expected<void, JsonProblem> SkipElement() {
     int level = 0;
     for (; at_ < json_.size(); ++at_) {
@@ -100,7 +100,7 @@ class Splitter {
     return Fault(JsonFault::kSyntax, "the JSON text ends too early");
   }
 
-  // From its first quote to its last. False if there is none.
+  // Moves from the first quote past the last one. False if it is not closed.
   bool SkipString() {
     for (++at_; at_ < json_.size() && json_[at_] != '"'; ++at_) {
       at_ += json_[at_] == '\\' ? 1 : 0;
@@ -109,7 +109,7 @@ class Splitter {
   }
 
   void SkipBlanks() {
-    while (at_ < json_.size() && IsBlank(json_[at_])) {
+    while (at_ < json_.size() && IsJsonSpace(json_[at_])) {
       ++at_;
     }
   }

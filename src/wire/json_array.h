@@ -10,10 +10,9 @@
 
 namespace sluice::wire {
 
-// Cuts a JSON array into its elements, each as it stands in `json`, so that one that is wrong
-// does not spoil the others: what an element says is for its own reader. Errors: no array, more
-// than `most` elements, brackets that do not close, bytes behind the array. Allocates only in
-// `elements`, which is replaced. Pure.
+// Splits a JSON array into its elements, each as it is in `json`. Elements are not parsed, so an
+// invalid one does not affect the others. Errors: not an array, more than `most` elements, unclosed
+// brackets, bytes after the array. Allocates only in `elements`, which is replaced. Pure.
 [[nodiscard]] tl::expected<void, JsonProblem> SplitJsonArray(
     std::string_view json, std::size_t most, std::vector<std::string_view>& elements);
 

@@ -11,7 +11,7 @@
 namespace sluice::wire {
 namespace {
 
-// Bytes that stand for themselves in a string: ASCII but control characters, quote, backslash.
+// Bytes that a string contains unescaped: ASCII except control characters, quote and backslash.
 constexpr std::array<bool, 256> PlainBytes() {
   std::array<bool, 256> plain{};
   for (std::size_t byte = 0x20; byte < 0x80; ++byte) {
@@ -25,7 +25,7 @@ bool IsPlain(char c) {
   return kPlain[static_cast<unsigned char>(c)];
 }
 
-// What the letter behind a backslash stands for; 0: nothing.
+// The character that an escape letter means; 0 for an unknown letter.
 char Unescaped(char letter) {
   switch (letter) {
     case '"':
@@ -47,7 +47,7 @@ char Unescaped(char letter) {
   }
 }
 
-// The value of four hex digits, or -1. A NUL is no digit, so nothing behind the end is read.
+// The value of four hex digits, or -1. A NUL is not a digit, so nothing past the end is read.
 int HexQuad(const char* at) {
   int value = 0;
   for (int i = 0; i < 4; ++i) {
@@ -95,7 +95,7 @@ bool JsonCursor::TakeString(std::string_view& decoded) {
   return true;
 }
 
-// The rest of a string that is not plain: from here on what is decoded moves to the front.
+// The rest of a string with escapes: from here on, decoded bytes move to the front.
 bool JsonCursor::TakeStringFrom(char* begin, std::string_view& decoded) {
   char* to = at_;
   for (;;) {
@@ -131,7 +131,7 @@ bool JsonCursor::TakeEscape(char*& to) {
   }
   const char c = Unescaped(at_[1]);
   if (c == 0) {
-    at_ += at_ + 1 == end_ ? 1 : 0;  // Cut off behind the backslash: that is the end.
+    at_ += at_ + 1 == end_ ? 1 : 0;  // The text ends after the backslash.
     return Fail("a string has an unknown escape");
   }
   *to++ = c;

@@ -9,21 +9,21 @@ namespace sluice::wire {
 struct JsonNumber {
   std::string_view text;  // As it was written.
   bool whole = false;     // Neither a fraction nor an exponent.
-  bool fits = false;      // Whole, and in 64 bits: `value`.
+  bool fits = false;      // Whole, and fits 64 bits: `value`.
   std::int64_t value = 0;
 };
 
-// Walks over a JSON text (RFC 8259), token by token; what the tokens mean together is the
-// caller's business. The text is the cursor's to write to: a string is decoded where it stands,
-// as it is never longer decoded, so reading one costs a view. A NUL stands behind the text, so
-// that no step has to ask for the end first. Never throws, allocates nothing. One thread.
+// Walks over a JSON text (RFC 8259), token by token; the caller checks the grammar. The cursor
+// writes to the text: it decodes each string in place, because a decoded string is never longer, so
+// reading one costs a view. A NUL follows the text, so no step has to check for the end. Never
+// throws, allocates nothing. One thread.
 class JsonCursor {
  public:
-  // `text[size]` must be 0. The text outlives the views of it that the cursor gives out.
+  // `text[size]` must be 0. The text outlives the views that the cursor returns.
   JsonCursor(char* text, std::size_t size) : begin_(text), end_(text + size), at_(text) {}
 
-  // The first byte of the next token, white space skipped; 0 at the end. (A NUL in the text is
-  // 0 as well; no token begins with it, so whoever cares for the end asks at_end().)
+  // The first byte of the next token, after white space; 0 at the end. (A NUL in the text is 0 too,
+  // and no token begins with it. at_end() tells the two apart.)
   [[nodiscard]] char Peek() {
     while (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t') {
       ++at_;
@@ -31,7 +31,7 @@ class JsonCursor {
     return *at_;
   }
 
-  // Steps over the next token if it is this character.
+  // Skips the next token if it is this character.
   [[nodiscard]] bool Take(char c) {
     if (Peek() != c) {
       return false;
@@ -40,8 +40,8 @@ class JsonCursor {
     return true;
   }
 
-  // Steps over the string, number or word that Peek() stands before. False: there is none,
-  // wrong() says why, offset() where. Peek() must have seen '"', and '-' or a digit.
+  // Reads the string, number or word at Peek(). False: it is malformed; wrong() says why, offset()
+  // where. For a string Peek() must have returned '"', for a number '-' or a digit.
   [[nodiscard]] bool TakeString(std::string_view& decoded);
   [[nodiscard]] bool TakeNumber(JsonNumber& number);
   [[nodiscard]] bool TakeWord(std::string_view word);

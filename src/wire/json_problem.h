@@ -7,24 +7,24 @@
 
 namespace sluice::wire {
 
-// What is wrong with a JSON text, and where.
+// The kinds of problems of a JSON text.
 enum class JsonFault : std::uint8_t {
-  kSyntax,     // No JSON (RFC 8259), or bytes behind it.
-  kNoObject,   // JSON, but no object.
+  kSyntax,     // Not JSON (RFC 8259), or bytes after it.
+  kNoObject,   // JSON, but not an object.
   kNested,     // An object or array where a scalar belongs.
   kDuplicate,  // A member given twice.
   kTooMany,    // More members than the limit.
   kTooLong,    // A name or value longer than the limit, or an empty name.
   kWrongType,  // A reserved member of another type than it must have.
-  kCost,       // `cost` is no integer from 0 to 999,999,999,999,999.
+  kCost,       // `cost` is not an integer from 0 to 999,999,999,999,999.
 };
 
 struct JsonProblem {
   JsonFault fault = JsonFault::kSyntax;
   std::string
-      message;  // For a person, with the place: `cost must not be negative (line 1, column 9)`.
+      message;  // For people, with the position: `cost must not be negative (line 1, column 9)`.
   std::string member;      // Which member, or "".
-  std::size_t offset = 0;  // Bytes before the place.
+  std::size_t offset = 0;  // Bytes before the position.
   int line = 0;            // From 1.
   int column = 0;          // From 1, in bytes.
 };
@@ -32,7 +32,7 @@ struct JsonProblem {
 // "invalid_json", "invalid_cost", ...: stable, for machines.
 [[nodiscard]] std::string_view FaultName(JsonFault fault);
 
-// A problem at `offset` of `json`; line and column are worked out and written behind `text`.
+// A problem at `offset` of `json`. Computes line and column and appends them to `text`.
 [[nodiscard]] JsonProblem ProblemAt(std::string_view json, std::size_t offset, JsonFault fault,
                                     std::string_view text, std::string_view member = {});
 

@@ -22,7 +22,7 @@ void AppendUnicodeEscape(std::string& out, unsigned code) {
   }
 }
 
-// A character that a reader would not see, or that a terminal would obey.
+// A character that is invisible, or that a terminal would interpret.
 void AppendHidden(std::string& out, char32_t code) {
   if (code <= 0xffff) {
     AppendUnicodeEscape(out, code);

@@ -6,7 +6,6 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/utf8.h"
-#include "wire/data_view.h"
 
 namespace sluice::wire {
 
@@ -21,7 +20,7 @@ void AppendDuration(protozero::pbf_writer& message, protozero::pbf_tag_type tag,
   duration.add_int32(2, static_cast<std::int32_t>(ns % kSecond));
 }
 
-// The fields that a response and each of its decisions have under the same numbers.
+// The fields that a response and each of its decisions have, with the same numbers.
 void AppendNumbers(protozero::pbf_writer& message, const NativeDecision& decision) {
   if (!decision.rule.empty()) {
     message.add_string(2, decision.rule.data(), decision.rule.size());
@@ -52,9 +51,9 @@ bool NativeCheckRequest::Read(std::string_view bytes) {
   rule = {};
   peek = receipt = reserve = false;
   bool sound = true;
-  const auto text = [&sound](const protozero::data_view& view) {
-    sound = sound && base::IsUtf8(View(view));
-    return View(view);
+  const auto text = [&sound](std::string_view view) {
+    sound = sound && base::IsUtf8(view);
+    return view;
   };
   try {
     protozero::pbf_reader message(bytes.data(), bytes.size());
@@ -80,7 +79,8 @@ bool NativeCheckRequest::Read(std::string_view bytes) {
       } else if (message.tag() == 3 && is_bytes) {
         rule = text(message.get_view());
       } else if (message.tag() == 4 && is_varint) {
-        peek = message.get_uint64() != 0;  // get_bool() reads beyond an end that is too early.
+        peek = message.get_uint64() !=
+               0;  // get_bool() would read past the end of a truncated message.
       } else if (message.tag() == 5 && is_varint) {
         receipt = message.get_uint64() != 0;
       } else if (message.tag() == 6 && is_varint) {
@@ -89,7 +89,7 @@ bool NativeCheckRequest::Read(std::string_view bytes) {
         message.skip();
       }
     }
-  } catch (const std::exception&) {  // All that protozero throws.
+  } catch (const std::exception&) {  // protozero throws only these.
     return false;
   }
   return sound;

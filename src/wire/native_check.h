@@ -11,7 +11,7 @@
 // are in native_redemption.h.
 namespace sluice::wire {
 
-// Texts are views of what it was read from.
+// Texts are views of the bytes that Read() was given.
 struct NativeCheckRequest {
   std::vector<std::pair<std::string_view, std::string_view>> attributes;
   std::optional<std::int64_t> cost;
@@ -20,7 +20,7 @@ struct NativeCheckRequest {
   bool receipt = false;
   bool reserve = false;
 
-  // False: the bytes are no such message. Never throws.
+  // False: the bytes are not such a message. Never throws.
   [[nodiscard]] bool Read(std::string_view bytes);
 };
 
@@ -32,7 +32,7 @@ struct NativeDecision {
   bool degraded = false;
   std::optional<std::int64_t> limit;  // None: unlimited.
   std::optional<std::int64_t> remaining;
-  std::optional<std::int64_t> retry_after_ns;  // None: never, or not known when.
+  std::optional<std::int64_t> retry_after_ns;  // None: never, or unknown.
   std::int64_t reset_after_ns = 0;
 };
 
@@ -44,7 +44,7 @@ struct NativeHold {
 struct NativeCheckResponse {
   bool allowed = false;
   std::int64_t wait_ns = 0;
-  int governing = -1;  // Which decision's numbers are the response's own.
+  int governing = -1;  // The index of the decision that the response's own numbers come from.
   std::vector<NativeDecision> decisions;
   std::vector<NativeHold> holds;
   std::string_view receipt;

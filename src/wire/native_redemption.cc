@@ -6,7 +6,6 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/utf8.h"
-#include "wire/data_view.h"
 
 namespace sluice::wire {
 
@@ -14,8 +13,8 @@ namespace {
 
 using Type = protozero::pbf_wire_type;
 
-// Calls `take` for each field, on which it must read or skip it. False: the bytes are no message,
-// or `take` said so.
+// Calls `take` for each field; `take` must read or skip it. False: the bytes are not a message, or
+// `take` returned false.
 template <class Take>
 bool EachMessageField(std::string_view bytes, Take take) {
   try {
@@ -25,7 +24,7 @@ bool EachMessageField(std::string_view bytes, Take take) {
         return false;
       }
     }
-  } catch (const std::exception&) {  // All that protozero throws.
+  } catch (const std::exception&) {  // protozero throws only these.
     return false;
   }
   return true;
@@ -36,7 +35,7 @@ bool IsField(const protozero::pbf_reader& message, std::uint32_t tag, Type type)
 }
 
 bool TakeText(protozero::pbf_reader& message, std::string_view& text) {
-  text = View(message.get_view());
+  text = message.get_view();
   return base::IsUtf8(text);
 }
 
@@ -54,7 +53,7 @@ bool NativeHoldsRequest::Read(std::string_view bytes) {
       return Skip(message);
     }
     NativeHold& hold = holds.emplace_back();
-    return EachMessageField(View(message.get_view()), [&hold](protozero::pbf_reader& field) {
+    return EachMessageField(message.get_view(), [&hold](protozero::pbf_reader& field) {
       if (IsField(field, 1, Type::length_delimited)) {
         return TakeText(field, hold.rule);
       }
@@ -77,7 +76,7 @@ bool NativeSettleRequest::Read(std::string_view bytes) {
       return Skip(message);
     }
     auto& [name, units] = costs.emplace_back();
-    return EachMessageField(View(message.get_view()),
+    return EachMessageField(message.get_view(),
                             [&to = name, &spent = units](protozero::pbf_reader& field) {
                               if (IsField(field, 1, Type::length_delimited)) {
                                 return TakeText(field, to);

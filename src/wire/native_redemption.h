@@ -9,15 +9,15 @@
 
 #include "wire/native_check.h"
 
-// Messages of the calls of sluice.v1.RateLimit that take back what a check gave out:
-// proto/sluice/v1/ratelimit.proto. Texts are views of what a request was read from.
+// Messages of the calls of sluice.v1.RateLimit that redeem tokens of a check:
+// proto/sluice/v1/ratelimit.proto. Texts are views of the bytes that Read() was given.
 namespace sluice::wire {
 
 // Of Release and Renew.
 struct NativeHoldsRequest {
   std::vector<NativeHold> holds;
 
-  // False: the bytes are no such message. Never throws; the same of the others.
+  // False: the bytes are not such a message. Never throws. The same applies to the others.
   [[nodiscard]] bool Read(std::string_view bytes);
 };
 

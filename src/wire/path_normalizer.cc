@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "wire/ascii.h"
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::wire {
 
@@ -17,17 +17,17 @@ constexpr std::string_view kSlash = "the path has an encoded slash or a backslas
 constexpr std::string_view kDotParameters = "the path has a dot segment with parameters";
 constexpr std::string_view kEmptyBeforeDots = "the path has \"..\" after an empty segment";
 
-// The segments of one path at the end of `out`, each with a slash before it. What is appended to
-// `out` between two End() is one segment, and has no slash in it.
+// The segments of one path at the end of `out`, each after a slash. Text appended to `out` between
+// two calls of End() is one segment without a slash.
 class Segments {
  public:
   explicit Segments(std::string& out) : out_(out), begin_(out.size()) { out_ += '/'; }
 
-  // Ends a segment. "", or what is wrong with it.
+  // Ends a segment. Returns "", or the problem.
   [[nodiscard]] std::string_view End(bool has_parameters) {
     const std::size_t slash = out_.rfind('/');
     const std::string_view segment = std::string_view(out_).substr(slash + 1);
-    // A server that decodes first takes what follows an encoded semicolon for parameters.
+    // A server that decodes first treats the text after an encoded semicolon as parameters.
     const std::string_view name = segment.substr(0, segment.find(';'));
     has_parameters = has_parameters || name.size() != segment.size();
     const bool is_parent = name == "..";
@@ -49,7 +49,7 @@ class Segments {
     return {};
   }
 
-  // Takes away the slash behind the last segment.
+  // Removes the slash after the last segment.
   void Finish() {
     if (out_.size() > begin_ + 1) {
       out_.pop_back();
@@ -94,7 +94,7 @@ tl::expected<void, std::string_view> AppendNormalPath(std::string& out, std::str
   const std::size_t begin = out.size();
   Segments segments(out);
   bool in_parameters = false;
-  // One round more than there are bytes: the end of the path ends its last segment.
+  // One iteration more than bytes: the end of the path ends its last segment.
   for (std::size_t at = 1; at <= path.size();) {
     const bool is_end = at == path.size();
     const int escaped = is_end ? -1 : EscapedByte(path, at);

@@ -16,12 +16,11 @@ struct Problem {
   std::string_view title{};
   int status = 0;
   std::string_view detail{};
-  std::string_view code{};  // Ours, for machines: invalid_cost.
+  std::string_view code{};  // Sluice's own, for machines: invalid_cost.
   std::span<const std::string_view> violated_policies{};
 };
 
-// Appends the members to an object that the caller has begun, so that more may stand beside
-// them.
+// Appends the members to an object that the caller has begun, so that it can have more members.
 void AppendProblemMembers(JsonWriter& json, const Problem& problem);
 
 // Appends the whole object.

@@ -11,7 +11,7 @@ std::span<char> ReadBuffer::Prepare(std::size_t size) {
   const std::size_t used = end_ - begin_;
   if (capacity_ - end_ < size) {
     if (capacity_ - used >= size && begin_ >= used) {
-      // Half of the memory or more is used up: moving the rest is cheap.
+      // At least half of the memory is consumed, so moving the rest is cheap.
       std::memcpy(memory_.get(), memory_.get() + begin_, used);
     } else {
       const std::size_t capacity = std::max(used + size, capacity_ * 2);

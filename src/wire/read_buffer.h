@@ -7,16 +7,15 @@
 
 namespace sluice::wire {
 
-// The bytes that came in and are not used yet: one flat piece, filled at the end and used
-// from the front. Allocates only to grow; what is left moves to the front when room is
-// needed. One thread.
+// Received bytes that have not been consumed: one contiguous buffer, filled at the end and consumed
+// from the front. Allocates only to grow; the rest moves to the front when room is needed. One
+// thread.
 class ReadBuffer {
  public:
-  // Room for at least `size` more bytes, all of the spare room in fact. Moves the data:
-  // views of it are void afterwards.
+  // All spare room, at least `size` bytes. May move the data, so it invalidates views of it.
   [[nodiscard]] std::span<char> Prepare(std::size_t size);
 
-  // The first `size` bytes of what Prepare() gave have been filled.
+  // The first `size` bytes of the room from Prepare() have been filled.
   void Commit(std::size_t size);
 
   // Prepare, copy, Commit: for tests and clients.
@@ -24,10 +23,10 @@ class ReadBuffer {
 
   [[nodiscard]] std::string_view Data() const { return {memory_.get() + begin_, end_ - begin_}; }
 
-  // The first `size` bytes of Data() are done with. The rest does not move.
+  // The first `size` bytes of Data() are no longer needed. The rest does not move.
   void Consume(std::size_t size);
 
-  // Gives memory back where the buffer is empty and larger than `keep` bytes.
+  // Frees the memory if the buffer is empty and larger than `keep` bytes.
   void ShrinkIfIdle(std::size_t keep);
 
  private:

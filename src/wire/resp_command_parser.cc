@@ -3,13 +3,95 @@
 #include <utility>
 
 #include "wire/ascii.h"
-#include "wire/resp_inline.h"
 
 namespace sluice::wire {
 
 namespace {
 
-// More than any size that is allowed has, and fewer than overflow.
+bool IsSpace(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+char CharacterEscapedBy(char c) {
+  switch (c) {
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'b':
+      return '\b';
+    case 'a':
+      return '\a';
+    default:
+      return c;
+  }
+}
+
+// Appends the text between the quotes that open at `at`, and moves past the closing quote. False if
+// it is missing.
+bool ReadQuoted(std::string_view line, std::size_t& at, std::string& room) {
+  const char quote = line[at++];
+  while (at < line.size()) {
+    const char c = line[at];
+    if (c == quote) {
+      ++at;
+      return at == line.size() || IsSpace(line[at]);
+    }
+    const char next = at + 1 < line.size() ? line[at + 1] : '\0';
+    if (c != '\\' || at + 1 == line.size()) {
+      room += c;
+      ++at;
+    } else if (quote == '\'') {
+      room += next == '\'' ? next : c;
+      at += next == '\'' ? 2 : 1;
+    } else if (next == 'x' && at + 3 < line.size() && HexValue(line[at + 2]) >= 0 &&
+               HexValue(line[at + 3]) >= 0) {
+      room += static_cast<char>((HexValue(line[at + 2]) << 4) | HexValue(line[at + 3]));
+      at += 4;
+    } else {
+      room += CharacterEscapedBy(next);
+      at += 2;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+InlineFault SplitInline(std::string_view line, std::size_t most, std::string& room,
+                        std::vector<std::string_view>& args) {
+  args.clear();
+  room.clear();
+  room.reserve(line.size());  // Unescaped text is never longer, so the views stay valid.
+  for (std::size_t at = 0;;) {
+    while (at < line.size() && IsSpace(line[at])) {
+      ++at;
+    }
+    if (at == line.size()) {
+      return InlineFault::kNone;
+    }
+    if (args.size() == most) {
+      return InlineFault::kTooMany;
+    }
+    const std::size_t begin = room.size();
+    while (at < line.size() && !IsSpace(line[at])) {
+      if (line[at] == '"' || line[at] == '\'') {
+        if (!ReadQuoted(line, at, room)) {
+          return InlineFault::kQuotes;
+        }
+      } else {
+        room += line[at++];
+      }
+    }
+    args.emplace_back(room.data() + begin, room.size() - begin);
+  }
+}
+
+namespace {
+
+// More digits than any allowed size has, and fewer than overflow.
 constexpr std::size_t kMostDigits = 18;
 
 std::string Shown(char c) {
@@ -60,7 +142,7 @@ RespCommandParser::Event RespCommandParser::Wait(std::string_view data) {
   return Event::kNeedMore;
 }
 
-// By hand: five of these stand in a CL.THROTTLE, and they are all small.
+// Not std::from_chars: a CL.THROTTLE has five of these numbers, all of them small.
 RespCommandParser::Line RespCommandParser::ReadNumber(std::string_view data, std::int64_t& number) {
   std::size_t at = at_ + 1;
   const bool negative = at < data.size() && data[at] == '-';
@@ -131,7 +213,7 @@ RespCommandParser::Event RespCommandParser::ReadArray(std::string_view data) {
       return Event::kNeedMore;
     }
     if (data[at_ + size] != '\r' || data[at_ + size + 1] != '\n') {
-      return Fail("a bulk string is longer than it says");
+      return Fail("a bulk string is longer than its stated length");
     }
     pieces_.push_back({static_cast<std::uint32_t>(at_), static_cast<std::uint32_t>(size)});
     at_ += size + 2;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/resp_number.h"
+#include "wire/ascii.h"
 
 namespace sluice::wire {
 
@@ -11,7 +11,8 @@ namespace {
 
 constexpr char kAttribute = '|';
 
-// Aggregates by their marks; how many values each unit of their size stands for. 0: no aggregate.
+// How many values each unit of an aggregate's size means, by the aggregate's type byte. 0: not an
+// aggregate.
 std::size_t ValuesPerUnit(char mark) {
   switch (mark) {
     case '*':
@@ -91,7 +92,7 @@ RespReplyParser::Step RespReplyParser::ReadValue(std::string_view data) {
     return Step::kMore;
   }
   if (end < at_ + 2 || data[end - 1] != '\r') {
-    return Bad("a line that does not end with CR LF");
+    return Bad("a line that does not end in CR LF");
   }
   const char mark = data[at_];
   const Piece line{.at = at_ + 1, .size = end - 1 - (at_ + 1)};
@@ -114,7 +115,7 @@ RespReplyParser::Step RespReplyParser::ReadValue(std::string_view data) {
   }
   const Step step = ReadBulk(data, static_cast<RespType>(mark), size);
   if (step == Step::kMore) {
-    at_ = begin;  // Its head is read again when more is there: a few bytes.
+    at_ = begin;  // Its header is read again when more has arrived: a few bytes.
     scanned_ = end;
   }
   return step;
@@ -130,7 +131,7 @@ RespReplyParser::Step RespReplyParser::ReadBulk(std::string_view data, RespType 
     return Step::kMore;
   }
   if (data[at_ + bytes] != '\r' || data[at_ + bytes + 1] != '\n') {
-    return Bad("a string that is longer than it says");
+    return Bad("a string longer than its stated length");
   }
   const Piece text{.at = at_, .size = bytes};
   at_ += bytes + 2;
@@ -139,7 +140,7 @@ RespReplyParser::Step RespReplyParser::ReadBulk(std::string_view data, RespType 
 
 RespReplyParser::Step RespReplyParser::ReadAggregate(char mark, std::int64_t size) {
   if (static_cast<std::uint64_t>(size) > limits_.values || open_.size() >= limits_.depth) {
-    return Bad("a reply of too many values, or too deep");
+    return Bad("a reply with too many values, or nested too deeply");
   }
   const std::size_t values = static_cast<std::size_t>(size) * ValuesPerUnit(mark);
   if (mark == kAttribute) {
@@ -148,7 +149,7 @@ RespReplyParser::Step RespReplyParser::ReadAggregate(char mark, std::int64_t siz
     return Step::kDone;
   }
   if (nodes_.size() >= limits_.values) {
-    return Bad("a reply of too many values");
+    return Bad("a reply with too many values");
   }
   nodes_.push_back({.type = static_cast<RespType>(mark), .text = {}, .size = values});
   pieces_.push_back({});
@@ -171,12 +172,12 @@ RespReplyParser::Step RespReplyParser::ReadScalar(char mark, Piece line, std::st
       break;
     case '_':
       if (!text.empty()) {
-        return Bad("a null that says something");
+        return Bad("a null with content");
       }
       break;
     case '#':
       if (text != "t" && text != "f") {
-        return Bad("a truth that is neither t nor f");
+        return Bad("a boolean that is neither t nor f");
       }
       node.integer = text == "t" ? 1 : 0;
       line = {};
@@ -192,14 +193,14 @@ RespReplyParser::Step RespReplyParser::ReadScalar(char mark, Piece line, std::st
       }
       break;
     default:
-      return Bad("a value of unknown type");
+      return Bad("a value of an unknown type");
   }
   return Add(node, line);
 }
 
 RespReplyParser::Step RespReplyParser::Add(RespNode node, Piece text) {
   if (nodes_.size() >= limits_.values) {
-    return Bad("a reply of too many values");
+    return Bad("a reply with too many values");
   }
   nodes_.push_back(node);
   pieces_.push_back(text);
@@ -212,7 +213,7 @@ RespReplyParser::Step RespReplyParser::Add(RespNode node, Piece text) {
   return Step::kDone;
 }
 
-// Closes what has all its values, and what that was the last value of.
+// Closes the aggregate that has all its values, and each outer one that it completes.
 void RespReplyParser::CloseFinished() {
   while (!open_.empty() && open_.back().left == 0) {
     const Open closed = open_.back();
@@ -220,7 +221,7 @@ void RespReplyParser::CloseFinished() {
     if (closed.dropped) {
       nodes_.resize(closed.first);
       pieces_.resize(closed.first);
-      return;  // The value that it belongs to is still to come.
+      return;  // The value that it belongs to follows.
     }
     if (open_.empty()) {
       complete_ = true;

@@ -11,7 +11,7 @@
 
 namespace sluice::wire {
 
-// By the byte that announces it on the wire.
+// By their type byte on the wire.
 enum class RespType : char {
   kSimple = '+',
   kError = '-',
@@ -19,7 +19,7 @@ enum class RespType : char {
   kBulk = '$',
   kArray = '*',
   // RESP3.
-  kNull = '_',  // Also what RESP2 writes as "$-1" and "*-1".
+  kNull = '_',  // Also RESP2's "$-1" and "*-1".
   kTruth = '#',
   kDouble = ',',
   kBigNumber = '(',
@@ -33,41 +33,41 @@ enum class RespType : char {
 // One value of a reply.
 struct RespNode {
   RespType type = RespType::kNull;
-  std::string_view text;     // Of what is text; of doubles and big numbers their digits.
+  std::string_view text;     // Of text types; of doubles and big numbers the digits.
   std::int64_t integer = 0;  // kInteger; kTruth: 1 or 0.
-  std::size_t size = 0;      // Aggregates: how many values they hold, a map two for each pair.
+  std::size_t size = 0;      // Of an aggregate: its number of values; a map has two for each pair.
 };
 
 struct RespReplyLimits {
   std::size_t depth = 16;                 // Of aggregates within aggregates.
   std::size_t values = 1024 * 1024;       // In one reply.
-  std::size_t bytes = 512 * 1024 * 1024;  // Of one reply, with all that it says of itself.
+  std::size_t bytes = 512 * 1024 * 1024;  // Of one reply, framing included.
 };
 
 // Reads the replies of a Redis server from a stream of bytes, RESP2 and RESP3. A reply is a flat
-// list: each aggregate is followed by its values. Attributes (RESP3's asides to a client) are read
-// and dropped; streamed strings and aggregates, which no server sends, are errors.
+// list: each aggregate is followed by its values. RESP3's attributes are read and dropped. Streamed
+// strings and aggregates, which no server sends, are errors.
 //
-// Sans I/O. Goes on where the bytes ended. What a server claims to send is not reserved before it
-// comes. One thread.
+// No I/O. Parsing continues where the bytes ended. Nothing is allocated for announced sizes. One
+// thread.
 class RespReplyParser {
  public:
   explicit RespReplyParser(const RespReplyLimits& limits = {}) : limits_(limits) {}
 
-  // Room for at least `size` bytes; then the first of them have been filled. Both make reply()
-  // void.
+  // Prepare() returns room for at least `size` bytes; Commit() says how many were filled. Both
+  // invalidate reply().
   [[nodiscard]] std::span<char> Prepare(std::size_t size) { return buffer_.Prepare(size); }
   void Commit(std::size_t size) { buffer_.Commit(size); }
   // Copies: for tests.
   void Append(std::string_view bytes) { buffer_.Append(bytes); }
 
-  // kReply: reply() has one. kError: what came is no reply, error() says why, and nothing after it
-  // can be read.
+  // kReply: reply() has one. kError: the bytes are not a reply, error() says why, and nothing after
+  // them can be read.
   enum class Event : std::uint8_t { kNeedMore, kReply, kError };
   [[nodiscard]] Event Next();
 
-  // Until the next Next() or Prepare(). Never empty after kReply; the first node is the whole.
-  // Whoever expects an answer must look at its type: a kPush is none.
+  // Valid until the next Next() or Prepare(). Never empty after kReply; the first node is the reply
+  // itself. Check its type: a kPush is not an answer.
   [[nodiscard]] std::span<const RespNode> reply() const { return nodes_; }
   [[nodiscard]] std::string_view error() const { return error_; }
 
@@ -79,8 +79,8 @@ class RespReplyParser {
   // An aggregate whose values are still being read.
   struct Open {
     std::size_t left = 0;
-    bool dropped = false;   // An attribute: no value of what it is in.
-    std::size_t first = 0;  // Of nodes_, to go back to when it is dropped.
+    bool dropped = false;   // An attribute: not a value of its aggregate.
+    std::size_t first = 0;  // The size of nodes_ to return to when it is dropped.
   };
   enum class Step : std::uint8_t { kMore, kDone, kBad };
 
@@ -96,12 +96,13 @@ class RespReplyParser {
   RespReplyLimits limits_;
   ReadBuffer buffer_;
   std::size_t taken_ = 0;
-  std::size_t at_ = 0;       // How far the unfinished reply was read.
-  std::size_t scanned_ = 0;  // Up to where no end of the line at at_ was found.
+  std::size_t at_ = 0;       // How far the unfinished reply has been read.
+  std::size_t scanned_ = 0;  // How far the search for the end of the line at at_ has come.
   bool complete_ = false;
   std::vector<Open> open_;
   std::vector<RespNode> nodes_;
-  std::vector<Piece> pieces_;  // Of nodes_, one each: the buffer may move until all is there.
+  std::vector<Piece>
+      pieces_;  // One for each of nodes_, because the buffer may move until the reply is complete.
   std::string error_;
 };
 

@@ -10,7 +10,7 @@ void RespWriter::Line(char mark, std::string_view code, std::string_view text) {
   if (!code.empty()) {
     out_ += ' ';
   }
-  base::AppendDisplayText(text, out_);  // It may quote a command, and is read in terminals.
+  base::AppendDisplayText(text, out_);  // It may quote a command, and people read it in terminals.
   out_ += "\r\n";
 }
 

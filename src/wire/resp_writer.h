@@ -11,9 +11,9 @@ namespace sluice::wire {
 
 enum class RespVersion : std::uint8_t { k2 = 2, k3 = 3 };
 
-// Appends replies to a string, in the version that its reader asked for. What RESP2 lacks is
-// written as what its clients know: a map as an array of names and values in turn, a truth as 1
-// or 0, null as the null bulk string.
+// Appends replies to a string, in the client's protocol version. Types that RESP2 lacks are written
+// as its clients know them: a map as an array of alternating names and values, a boolean as 1 or 0,
+// null as the null bulk string.
 class RespWriter {
  public:
   RespWriter(std::string& out, RespVersion version) : out_(out), version_(version) {}
@@ -22,7 +22,7 @@ class RespWriter {
 
   // One line: control characters in `text` become '?'.
   void Simple(std::string_view text) { Line('+', {}, text); }
-  // "-ERR what is wrong": clients tell kinds of errors by their first word.
+  // "-ERR message": clients distinguish errors by their first word.
   void Error(std::string_view code, std::string_view text) { Line('-', code, text); }
   void Integer(std::int64_t value) { Number(':', value); }
   void Bulk(std::string_view bytes) {
@@ -37,7 +37,7 @@ class RespWriter {
       Integer(value ? 1 : 0);
     }
   }
-  // Heads: `size` elements follow; of a map, `pairs` names each with its value.
+  // Headers: `size` elements follow, or `pairs` names and values of a map.
   void Array(std::size_t size) { Number('*', static_cast<std::int64_t>(size)); }
   void Map(std::size_t pairs) {
     if (version_ == RespVersion::k3) {

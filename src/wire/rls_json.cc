@@ -17,8 +17,8 @@ namespace {
 constexpr std::array<std::string_view, 8> kUnits{"UNKNOWN", "SECOND", "MINUTE", "HOUR",
                                                  "DAY",     "MONTH",  "YEAR",   "WEEK"};
 
-// Reads one message after the other off a cursor. Each function is true if what it is to read was
-// there; else `wrong` says what was not.
+// Reads a message from a cursor. Each function returns true if it found what it reads; otherwise
+// `wrong` names what is missing.
 class Parser {
  public:
   Parser(std::string& text, RlsRequest& request)
@@ -145,7 +145,7 @@ class Parser {
       if (!cursor_.Take(':')) {
         return Fail("a colon is missing");
       }
-      // null is what is not there.
+      // null means absent.
       if (cursor_.Peek() == 'n' ? !cursor_.TakeWord("null") : !member(name)) {
         return wrong_.empty() ? Fail(cursor_.wrong()) : false;
       }

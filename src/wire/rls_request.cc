@@ -5,7 +5,6 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "base/utf8.h"
-#include "wire/data_view.h"
 
 namespace sluice::wire {
 
@@ -14,15 +13,15 @@ namespace {
 constexpr std::string_view kMalformed = "the message is not a RateLimitRequest";
 constexpr std::string_view kNotUtf8 = "string field contains invalid UTF-8";
 
-// Whether the field at hand has the type that the schema says. One of another type is passed over
-// as an unknown field is, as protobuf's own parsers do.
+// Whether the current field has the schema's type. A field of another type is skipped like an
+// unknown field, as in protobuf's own parsers.
 bool Is(const protozero::pbf_reader& message, protozero::pbf_wire_type type) {
   return message.wire_type() == type;
 }
 
 using Type = protozero::pbf_wire_type;
 
-RlsOverride ReadOverride(const protozero::data_view& bytes, RlsOverride read) {
+RlsOverride ReadOverride(std::string_view bytes, RlsOverride read) {
   protozero::pbf_reader message(bytes);
   while (message.next()) {
     if (message.tag() == 1 && Is(message, Type::varint)) {
@@ -36,7 +35,7 @@ RlsOverride ReadOverride(const protozero::data_view& bytes, RlsOverride read) {
   return read;
 }
 
-std::uint64_t ReadUint64Value(const protozero::data_view& bytes, std::uint64_t value) {
+std::uint64_t ReadUint64Value(std::string_view bytes, std::uint64_t value) {
   protozero::pbf_reader message(bytes);
   while (message.next()) {
     if (message.tag() == 1 && Is(message, Type::varint)) {
@@ -56,16 +55,16 @@ bool RlsRequest::Read(std::string_view bytes) {
     protozero::pbf_reader message(bytes.data(), bytes.size());
     while (message.next()) {
       if (message.tag() == 1 && Is(message, Type::length_delimited)) {
-        domain_ = Text(View(message.get_view()));
+        domain_ = Text(message.get_view());
       } else if (message.tag() == 2 && Is(message, Type::length_delimited)) {
-        ReadDescriptor(View(message.get_view()));
+        ReadDescriptor(message.get_view());
       } else if (message.tag() == 3 && Is(message, Type::varint)) {
         hits_addend_ = message.get_uint32();
       } else {
         message.skip();
       }
     }
-  } catch (const std::exception&) {  // All that protozero throws.
+  } catch (const std::exception&) {  // protozero throws only these.
     error_ = kMalformed;
   }
   Finish();
@@ -83,9 +82,9 @@ void RlsRequest::ReadDescriptor(std::string_view bytes) {
       while (fields.next()) {
         const bool is_text = Is(fields, Type::length_delimited);
         if (fields.tag() == 1 && is_text) {
-          entry.key = Text(View(fields.get_view()));
+          entry.key = Text(fields.get_view());
         } else if (fields.tag() == 2 && is_text) {
-          entry.value = Text(View(fields.get_view()));
+          entry.value = Text(fields.get_view());
         } else {
           fields.skip();
         }
@@ -97,7 +96,7 @@ void RlsRequest::ReadDescriptor(std::string_view bytes) {
       descriptor.hits_addend =
           ReadUint64Value(message.get_view(), descriptor.hits_addend.value_or(0));
     } else if (message.tag() == 4 && Is(message, Type::varint)) {
-      // get_bool() reads beyond an end that is too early.
+      // get_bool() would read past the end of a truncated message.
       descriptor.is_negative_hits = message.get_uint64() != 0;
     } else {
       message.skip();

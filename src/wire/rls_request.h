@@ -9,14 +9,14 @@
 
 namespace sluice::wire {
 
-// envoy.extensions.common.ratelimit.v3.RateLimitDescriptor and what it holds.
+// envoy.extensions.common.ratelimit.v3.RateLimitDescriptor and its content.
 struct RlsEntry {
   std::string_view key;
   std::string_view value;
 };
 struct RlsOverride {
   std::uint32_t requests_per_unit = 0;
-  std::uint32_t unit = 0;  // An open enum: any number may come.
+  std::uint32_t unit = 0;  // An open enum: any number may occur.
 };
 struct RlsDescriptor {
   std::span<const RlsEntry> entries;
@@ -25,11 +25,11 @@ struct RlsDescriptor {
   bool is_negative_hits = false;
 };
 
-// envoy.service.ratelimit.v3.RateLimitRequest. Its texts are views of what it was read from. Reused
-// from request to request, so that nothing is allocated once warm.
+// envoy.service.ratelimit.v3.RateLimitRequest. Its texts are views of the bytes that Read() was
+// given. Reused from request to request, so nothing is allocated once warm.
 class RlsRequest {
  public:
-  // Reads a message, unknown fields passed over. False: it is none; error() says why. Never throws.
+  // Reads a message and skips unknown fields. False: it is not one; error() says why. Never throws.
   [[nodiscard]] bool Read(std::string_view bytes);
   [[nodiscard]] std::string_view error() const { return error_; }
 
@@ -37,11 +37,11 @@ class RlsRequest {
   [[nodiscard]] std::span<const RlsDescriptor> descriptors() const { return descriptors_; }
   [[nodiscard]] std::uint32_t hits_addend() const { return hits_addend_; }
 
-  // For who reads it out of something else: Clear(), the parts in their order, Finish().
+  // For readers of another format: Clear(), the parts in their order, Finish().
   void Clear();
   void SetDomain(std::string_view domain) { domain_ = domain; }
   void SetHitsAddend(std::uint32_t hits) { hits_addend_ = hits; }
-  // The descriptor that entries go to from now on; until the next one.
+  // Begins a descriptor. Entries are added to it until the next one.
   [[nodiscard]] RlsDescriptor& AddDescriptor();
   void AddEntry(const RlsEntry& entry) { entries_.push_back(entry); }
   void Finish();

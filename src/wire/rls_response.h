@@ -11,11 +11,11 @@ namespace sluice::wire {
 
 enum class RlsCode : std::uint8_t { kUnknown = 0, kOk = 1, kOverLimit = 2 };
 
-// envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus. Views live as long as whoever
-// fills it says.
+// envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus. The lifetime of the views is up to
+// the code that fills it.
 struct RlsStatus {
   RlsCode code = RlsCode::kOk;
-  bool has_limit = false;  // With it a duration is said, too.
+  bool has_limit = false;  // The duration is sent only with it.
   std::uint32_t requests_per_unit = 0;
   std::uint32_t unit = 0;
   std::string_view unit_name = "UNKNOWN";  // For JSON.
@@ -29,16 +29,16 @@ struct RlsHeader {
   std::string value;
 };
 
-// envoy.service.ratelimit.v3.RateLimitResponse, as far as any service fills it.
+// envoy.service.ratelimit.v3.RateLimitResponse: the fields that services use.
 struct RlsResponse {
   RlsCode overall_code = RlsCode::kUnknown;
   std::vector<RlsStatus> statuses;
   std::vector<RlsHeader> response_headers_to_add;
-  StructValue dynamic_metadata;  // Null: none is said.
+  StructValue dynamic_metadata;  // Null: absent.
 
   void Clear();
   void AppendMessage(std::string& out) const;
-  // In proto3's JSON mapping: names in lowerCamelCase, defaults left out.
+  // In proto3's JSON mapping: names in lowerCamelCase, without default values.
   void AppendJson(std::string& out) const;
 };
 

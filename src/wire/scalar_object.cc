@@ -11,8 +11,8 @@
 
 namespace sluice::wire {
 
-// Reads one text after the other into the same memory. Each step is false where it found a
-// problem, which it has noted then: fault_, fault_at_ and message_.
+// Reads one text after another into the same memory. Each step returns false after a problem, and
+// sets fault_, fault_at_ and message_.
 struct ScalarObject::Impl {
   Impl(std::string_view nested, std::vector<std::string> words, const ScalarObjectLimits& bounds)
       : nested_name(nested), reserved(std::move(words)), limits(bounds) {
@@ -21,7 +21,7 @@ struct ScalarObject::Impl {
 
   tl::expected<void, JsonProblem> Read(std::string_view json);
 
-  // The object that the cursor stands before. `outer`: the nested object may be in it.
+  // Reads the object at the cursor. `outer`: it may contain the nested object.
   bool ReadObject(JsonCursor& cursor, bool outer);
   bool ReadMember(JsonCursor& cursor, bool outer);
   bool ReadName(JsonCursor& cursor, bool outer, JsonMember& member);
@@ -32,7 +32,7 @@ struct ScalarObject::Impl {
 
   bool Refuse(JsonFault what, std::size_t offset, std::string why);
   bool RefuseTwice(std::size_t offset);
-  // The text is no JSON where the cursor stands.
+  // The text is not JSON at the cursor.
   bool Malformed(const JsonCursor& cursor, std::string_view what);
 
   const std::string nested_name;
@@ -40,7 +40,7 @@ struct ScalarObject::Impl {
   const ScalarObjectLimits limits;
   std::vector<JsonMember> members;
   std::string text;       // The JSON text, its strings decoded in place. Members view it.
-  std::string fractions;  // Those written anew, as they may grow. Does not move once used.
+  std::string fractions;  // Rewritten values, which may be longer. Does not move once used.
   std::string_view name;  // Of the member being read.
   bool nested_seen = false;
 

@@ -16,9 +16,9 @@ namespace sluice::wire {
 
 enum class ScalarKind : std::uint8_t { kText, kInteger, kFraction, kBoolean, kNull };
 
-// One member of an object of scalars. `text` is what the value is as an attribute: the
-// string itself; an integer's digits (-0 is 0); a fraction's shortest decimal text, so that
-// 1.50 and 1.5 are one, and 2.0 is 2; true or false; "" for null.
+// One member of an object of scalars. `text` is the value as an attribute: the string itself; an
+// integer's digits (-0 is 0); a fraction's shortest decimal text, so that 1.50 and 1.5 are one, and
+// 2.0 is 2; true or false; "" for null.
 struct JsonMember {
   std::string_view name{};
   std::string_view text{};
@@ -35,12 +35,11 @@ struct ScalarObjectLimits {
   std::size_t value_bytes = 1024;
 };
 
-// Reads a JSON object whose members are scalars, in order, nothing lost: the body of a
-// check, an event of a replay. One member, named `nested_name`, may be an object of scalars
-// itself; its members are merged into the list. A name may occur once in all, but a reserved
-// word outside and the same name inside are two things. Bounded in
-// depth, members and length; UTF-8 is checked; never throws. Built once and reused: warm, it
-// allocates nothing. One thread.
+// Reads a JSON object of scalars, in order and without loss: the body of a check, an event of a
+// replay. One member, `nested_name`, may itself be an object of scalars; its members are merged
+// into the list. A name may occur only once, but a reserved word outside and the same name inside
+// are different. Bounded in depth, members and length; UTF-8 is checked; never throws. Created once
+// and reused, so it allocates nothing once warm. One thread.
 class ScalarObject {
  public:
   explicit ScalarObject(std::string_view nested_name, std::vector<std::string> reserved = {},
@@ -49,7 +48,7 @@ class ScalarObject {
   ScalarObject(ScalarObject&&) noexcept;
   ScalarObject& operator=(ScalarObject&&) noexcept;
 
-  // The members' text is this object's own: `json` may go away.
+  // The members' text belongs to this object: `json` need not outlive the call.
   [[nodiscard]] tl::expected<void, JsonProblem> Read(std::string_view json);
 
   // Of the last Read() that succeeded; until the next.
@@ -60,7 +59,7 @@ class ScalarObject {
   std::unique_ptr<Impl> impl_;
 };
 
-// A problem with the value of `member`, which was read from `json`.
+// A problem of the value of `member`, which was read from `json`.
 [[nodiscard]] JsonProblem ProblemOf(const JsonMember& member, std::string_view json,
                                     JsonFault fault, std::string_view text);
 

@@ -24,7 +24,7 @@ constexpr protozero::pbf_tag_type kStruct = 5;
 constexpr protozero::pbf_tag_type kList = 6;
 constexpr protozero::pbf_tag_type kListValues = 1;  // ListValue.
 
-// A number as JSON has it: whole ones without a fraction.
+// A number as JSON text; whole numbers without a fraction.
 std::string NumberText(double number) {
   if (!std::isfinite(number)) {
     return "null";

@@ -8,7 +8,7 @@
 
 namespace sluice::wire {
 
-// A value without a schema: google.protobuf.Value (struct.proto), which is JSON's. Members keep
+// A value without a schema, like a JSON value: google.protobuf.Value (struct.proto). Members keep
 // their order, and a name occurs once.
 class StructValue {
  public:
@@ -31,16 +31,17 @@ class StructValue {
   }
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   [[nodiscard]] const Object* object() const { return As<Object>(); }
-  // nullptr where this is no object, or has no such member.
+  // nullptr if this is not an object, or has no such member.
   [[nodiscard]] const StructValue* Find(std::string_view name) const;
-  // Makes or replaces a member; what is no object becomes one.
+  // Adds or replaces a member. A value that is not an object becomes one.
   void Set(std::string_view name, StructValue value);
-  // Takes from `other` what this lacks: objects merge, level by level; else what is here stays.
+  // Adds what this lacks from `other`: objects are merged level by level; other existing values
+  // stay.
   void MergeMissing(const StructValue& other);
 
   [[nodiscard]] bool operator==(const StructValue& other) const = default;
 
-  // As a google.protobuf.Struct: of an object its fields, of anything else nothing.
+  // As a google.protobuf.Struct: the fields of an object, nothing for any other value.
   void AppendStruct(std::string& out) const;
   void AppendJson(std::string& out) const;
 

@@ -37,7 +37,7 @@ int Base64Value(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-// Missing padding and bits beyond the last byte are let through, as RFC 9651 asks.
+// Missing padding, and bits after the last byte, are accepted, as RFC 9651 requires.
 std::optional<std::string> DecodeBase64(std::string_view text) {
   while (text.ends_with('=')) {
     text.remove_suffix(1);

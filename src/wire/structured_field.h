@@ -10,16 +10,16 @@
 
 namespace sluice::wire {
 
-// Structured fields (RFC 9651): Lists of Items with Parameters, which is what RateLimit and
-// RateLimit-Policy are made of.
+// Structured fields (RFC 9651): Lists of Items with Parameters, as RateLimit and RateLimit-Policy
+// use them.
 
 // Appends a List, member by member, in canonical form, to a field's value:
 //
 //   SfListWriter list(out);
 //   list.Member("burst").Param("q", 100).Param("w", 60);    // "burst";q=100;w=60
 //
-// Text must be printable ASCII and integers at most fifteen digits; rule names and quotas
-// are held to that when rules load, so a breach is our bug. Allocates only as `out` grows.
+// Text must be printable ASCII, and integers have at most fifteen digits. Rule names and quotas are
+// checked for that when rules are loaded, so a breach is a bug. Allocates only as `out` grows.
 class SfListWriter {
  public:
   explicit SfListWriter(std::string& out) : out_(out) {}
@@ -44,7 +44,7 @@ struct SfBytes {
   std::string bytes;  // Decoded.
   bool operator==(const SfBytes&) const = default;
 };
-// Kept as its thousandths: exact.
+// In thousandths, so it is exact.
 struct SfDecimal {
   std::int64_t thousandths = 0;
   bool operator==(const SfDecimal&) const = default;
@@ -54,14 +54,14 @@ using SfBareItem = std::variant<std::int64_t, SfDecimal, std::string, SfToken, S
 
 struct SfItem {
   SfBareItem value;
-  std::vector<std::pair<std::string, SfBareItem>> params;  // A key given again: the last value.
+  std::vector<std::pair<std::string, SfBareItem>> params;  // For a repeated key, the last value.
 
-  // The parameter of that key, or null.
+  // The parameter with that key, or null.
   [[nodiscard]] const SfBareItem* Param(std::string_view key) const;
 };
 
-// A List of Items (no inner lists; Dates and Display Strings are not known). Nothing where
-// the field is malformed: it must then be ignored as a whole. An empty text is an empty List.
+// Parses a List of Items (without inner lists, Dates and Display Strings). nullopt if the field is
+// malformed: it must then be ignored as a whole. An empty text is an empty List.
 [[nodiscard]] std::optional<std::vector<SfItem>> ParseSfList(std::string_view text);
 
 }  // namespace sluice::wire

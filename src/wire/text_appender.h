@@ -8,13 +8,13 @@
 
 namespace sluice::wire {
 
-// The decimal text of a number, or the word null, made once to be written as often as needed.
+// The decimal text of a number, or the word null, formatted once and written as often as needed.
 class Decimal {
  public:
   static constexpr std::size_t kMost = 20;  // "-9223372036854775808"
 
   explicit Decimal(std::int64_t number) {
-    // Two digits a step, from the last: half as many divisions.
+    // Two digits per step, from the last: half as many divisions.
     std::uint64_t rest =
         number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
     while (rest >= 100) {
@@ -31,7 +31,7 @@ class Decimal {
     }
   }
 
-  // What JSON says where there is no number.
+  // JSON's text for an absent number.
   [[nodiscard]] static Decimal Null() {
     Decimal text;
     text.begin_ = kMost - 4;
@@ -42,8 +42,8 @@ class Decimal {
   [[nodiscard]] std::size_t size() const { return kMost - begin_; }
   [[nodiscard]] std::string_view view() const { return {bytes_ + begin_, size()}; }
 
-  // Copies all of the text and as much behind it as makes kMost bytes: a copy of fixed size is
-  // two moves, one of the right size a call.
+  // Copies the text and the bytes after it, kMost bytes in total: a copy of fixed size is two
+  // moves, one of variable size is a call.
   void CopyTo(char* to) const { std::memcpy(to, bytes_ + begin_, kMost); }
 
  private:
@@ -60,12 +60,12 @@ class Decimal {
       "8081828384858687888990919293949596979899";
 
   std::size_t begin_ = kMost;
-  char bytes_[2 * kMost]{};  // The text ends at kMost; what follows is for CopyTo().
+  char bytes_[2 * kMost]{};  // The text ends at kMost; the rest is for CopyTo().
 };
 
-// Appends many short texts to a string. They come together on the stack first, where nothing
-// has to be asked before each, so that an answer of forty pieces costs the string one append.
-// The string is whole once the appender is gone. Any length is right, up to kRoom is fast.
+// Appends many short texts to a string. It collects them in a buffer on the stack without a check
+// before each one, so an answer of forty pieces costs the string one append. The string is complete
+// once the appender is destroyed. Any length works; texts up to kRoom are fast.
 class TextAppender {
  public:
   explicit TextAppender(std::string& out) : out_(out) {}
@@ -73,7 +73,7 @@ class TextAppender {
   TextAppender(const TextAppender&) = delete;
   TextAppender& operator=(const TextAppender&) = delete;
 
-  // A literal: its size is known, so copying it is a few moves.
+  // A literal: its size is constant, so copying it is a few moves.
   template <std::size_t kSize>
   TextAppender& Add(const char (&literal)[kSize]) {
     static_assert(kSize <= kRoom);
@@ -111,7 +111,11 @@ class TextAppender {
       Flush();
     }
   }
-  void Flush();
+  // Out of line, so that the code around each Add() stays small.
+  [[gnu::noinline]] void Flush() {
+    out_.append(room_, size_);
+    size_ = 0;
+  }
 
   std::string& out_;
   std::size_t size_ = 0;

@@ -12,7 +12,7 @@
 
 namespace sluice::support {
 
-// A store that says what a test tells it to, at once or when the test wants it, and keeps
+// A store that says what a test tells it to, at once or when the test needs it, and keeps
 // no state. Takes down what it was asked.
 class ScriptedStore : public store::KeyStore {
  public:

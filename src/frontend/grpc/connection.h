@@ -14,8 +14,7 @@
 #include "frontend/grpc/exchange.h"
 #include "frontend/http2_conversation.h"
 #include "net/timer_wheel.h"
-#include "wire/grpc_health.h"
-#include "wire/grpc_status.h"
+#include "wire/grpc_message.h"
 
 namespace sluice::frontend::grpc {
 

@@ -8,7 +8,7 @@
 #include "frontend/exchanges.h"
 #include "frontend/redemption.h"
 #include "service/operation.h"
-#include "wire/grpc_status.h"
+#include "wire/grpc_message.h"
 #include "wire/native_check.h"
 #include "wire/rls_request.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "rules/host_name.h"
+#include "rules/attribute_value.h"
 #include "rules/ip_address.h"
 #include "wire/ascii.h"
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "frontend/http/handlers.h"
-#include "rules/mode_overrides.h"
+#include "rules/rule.h"
 #include "service/active_rules.h"
-#include "wire/entity_tag.h"
 #include "wire/http1_response.h"
+#include "wire/http_request.h"
 #include "wire/json_writer.h"
 #include "wire/problem.h"
 

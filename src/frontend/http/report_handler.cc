@@ -6,7 +6,7 @@
 
 #include "core/quota.h"
 #include "frontend/http/handlers.h"
-#include "rules/quota_text.h"
+#include "rules/rule.h"
 #include "service/service_metrics.h"
 #include "wire/json_writer.h"
 

@@ -7,7 +7,6 @@
 #include "frontend/resp/connection.h"
 #include "frontend/resp/front_end.h"
 #include "wire/ascii.h"
-#include "wire/resp_number.h"
 
 namespace sluice::frontend::resp {
 

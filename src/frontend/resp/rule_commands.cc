@@ -10,7 +10,6 @@
 #include "frontend/resp/front_end.h"
 #include "frontend/resp/replies.h"
 #include "wire/ascii.h"
-#include "wire/resp_number.h"
 #include "wire/scalar_object.h"
 
 namespace sluice::frontend::resp {

@@ -5,7 +5,7 @@
 #include "frontend/resp/commands.h"
 #include "frontend/resp/connection.h"
 #include "frontend/resp/replies.h"
-#include "wire/resp_number.h"
+#include "wire/ascii.h"
 
 namespace sluice::frontend::resp {
 

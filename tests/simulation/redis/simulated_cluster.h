@@ -46,7 +46,7 @@ class SimulatedCluster {
   // primary takes writes until Depose(), which nobody will know of.
   void Promote(std::size_t shard, bool planned);
   void Depose(std::size_t server);
-  // Everybody refuses until it is over, as a cluster does that wants all slots served.
+  // Everybody refuses until it is over, as a cluster does that needs all slots served.
   void SetDown(bool down) { down_ = down; }
   // A slot moves: it begins, a key moves (false: none is left), and the new owner is told of.
   void BeginMove(std::uint16_t slot, std::size_t to_shard);

@@ -1,10 +1,9 @@
-#include "logs/byte_source.h"
-
 #include <array>
 #include <string>
 
 #include <gmock/gmock.h>
 
+#include "logs/line_reader.h"
 #include "unit/logs/log_files.h"
 
 namespace sluice::logs {

@@ -1,5 +1,4 @@
-#include "logs/clf.h"
-
+#include "logs/line_parser.h"
 #include "unit/logs/parser_fixture.h"
 
 namespace sluice::logs {
@@ -118,7 +117,7 @@ TEST_F(ClfTest, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(Parse("192.0.2.1 - - [yesterday] \"GET / HTTP/1.1\" 200 1"), LineKind::kBad);
   EXPECT_EQ(problem_, "the time cannot be read");
   EXPECT_EQ(Parse("192.0.2.1 - - [17/Dec/2025:09:03:01 +0000] \"GET / HT"), LineKind::kBad);
-  EXPECT_EQ(problem_, "no \"request\" behind the time");
+  EXPECT_EQ(problem_, "no \"request\" after the time");
   EXPECT_EQ(Parse(" [17/Dec/2025:09:03:01 +0000] \"GET / HTTP/1.1\" 200 1"), LineKind::kBad);
   EXPECT_EQ(problem_, "no client");
   EXPECT_EQ(Parse(""), LineKind::kOther);

@@ -1,5 +1,4 @@
-#include "logs/delimited.h"
-
+#include "logs/line_parser.h"
 #include "unit/logs/parser_fixture.h"
 
 namespace sluice::logs {

@@ -69,8 +69,9 @@ TEST_F(LogStreamTest, PathsAreReadAsAListenerReadsThem) {
               ElementsAre("1 //login/", "1 /%6Cogin", "1 /a%2Fb", "1 /" + std::string(1500, 'x')));
   plan_.ReadPathsAs({.strict = true});
   EXPECT_THAT(Read({log}), ElementsAre("1 /login", "1 /login"));
-  EXPECT_THAT(bad_lines_, ElementsAre(HasSubstr("3: Sluice refuses its path: "),
-                                      HasSubstr("4: Sluice refuses its path: the path is longer")));
+  EXPECT_THAT(bad_lines_,
+              ElementsAre(HasSubstr("3: its path would be refused: "),
+                          HasSubstr("4: its path would be refused: the path is longer")));
   plan_.ReadPathsAs({});
   EXPECT_THAT(Read({log}), ElementsAre("1 //login/", "1 /login", "1 /a/b"));
   plan_ = AttributePlan({"ip"}, {}, "");

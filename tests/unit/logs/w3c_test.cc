@@ -1,5 +1,4 @@
-#include "logs/w3c.h"
-
+#include "logs/line_parser.h"
 #include "unit/logs/parser_fixture.h"
 
 namespace sluice::logs {
@@ -56,7 +55,7 @@ TEST_F(W3cTest, ReadsColumnsBetweenTabs) {
 
 TEST_F(W3cTest, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(parser_.Parse("2002-05-24 20:18:02 192.0.2.2", record_), LineKind::kBad);
-  EXPECT_EQ(parser_.problem(), "no #Fields before it: what are its columns?");
+  EXPECT_EQ(parser_.problem(), "no #Fields line before it, so its columns are unknown");
   EXPECT_EQ(parser_.Parse("#Fields: date time c-ip", record_), LineKind::kOther);
   EXPECT_EQ(parser_.Parse("2002-05-24 20:18:02", record_), LineKind::kBad);
   EXPECT_EQ(parser_.Parse("2002-05-24 20:18:02 192.0.2.2 x", record_), LineKind::kBad);

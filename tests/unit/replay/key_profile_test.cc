@@ -1,8 +1,8 @@
-#include "replay/key_profile.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "replay/key_ledger.h"
 
 namespace sluice::replay {
 namespace {

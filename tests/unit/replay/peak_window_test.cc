@@ -1,10 +1,10 @@
-#include "replay/peak_window.h"
-
 #include <algorithm>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "replay/demand.h"
 
 namespace sluice::replay {
 namespace {

@@ -1,6 +1,6 @@
-#include "replay/percentile.h"
-
 #include <gtest/gtest.h>
+
+#include "replay/replay_report.h"
 
 namespace sluice::replay {
 namespace {

@@ -7,11 +7,9 @@
 
 #include "base/display_text.h"
 #include "base/utf8.h"
-#include "replay/html_charts.h"
+#include "replay/html_parts.h"
 #include "replay/human_text.h"
-#include "replay/report_html.h"
-#include "replay/report_json.h"
-#include "replay/report_text.h"
+#include "replay/replay_report.h"
 #include "unit/replay/replay_fixture.h"
 
 namespace sluice::replay {

@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include "base/display_text.h"
-#include "replay/suggestion_text.h"
 #include "rules/rule_set.h"
 #include "unit/replay/replay_fixture.h"
 

@@ -1,6 +1,6 @@
-#include "replay/text_layout.h"
-
 #include <gtest/gtest.h>
+
+#include "replay/human_text.h"
 
 namespace sluice::replay {
 namespace {

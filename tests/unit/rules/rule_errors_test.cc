@@ -81,13 +81,13 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"match: {path: [[a]]}", "r.yaml:7:20: ", "a list in a list"},
       {"match: {path: null}", "r.yaml:7:19: ", "is empty"},
       {"match: {\"a b\": x}", "r.yaml:7:13: ", "no spaces"},
-      {"formerly: r", "r.yaml:7:15: ", "is this very rule"},
+      {"formerly: r", "r.yaml:7:15: ", "is this rule itself"},
       {"formerly: a/b", "r.yaml:7:15: ", "make an id"},
-      {"formerly: [old, r]", "r.yaml:7:21: ", "is this very rule"},
+      {"formerly: [old, r]", "r.yaml:7:21: ", "is this rule itself"},
       {"formerly: [old, older, old]", "r.yaml:7:28: ", "is named twice"},
       {"formerly: []", "r.yaml:7:15: ", "a list of 1 to 8"},
       {"formerly: [a, b, c, d, e, f, g, h, i]", "r.yaml:7:15: ", "a list of 1 to 8"},
-      {"replaces: [r]", "r.yaml:7:16: ", "is this very rule"},
+      {"replaces: [r]", "r.yaml:7:16: ", "is this rule itself"},
       {"replaces: [x]", "r.yaml:7:16: ", "there is no rule x"},
       {"replaces: x", "r.yaml:7:15: ", "must be a list"},
       {"sync: async", "r.yaml:7:11: ", "write exact, lease or local"},
@@ -327,9 +327,9 @@ TEST(RuleErrorsTest, ABooleanThatRequestsTellOtherwiseIsRefused) {
                                  "on", "Yes", "[true, \"True\"]"}) {
     EXPECT_THAT(error_of(good), IsEmpty()) << good;
   }
-  EXPECT_THAT(error_of("True"), ElementsAre("r.yaml:1:45: match beta is True: as a boolean in JSON "
-                                            "a request has it as true: write true, or \"True\" "
-                                            "for that very text"));
+  EXPECT_THAT(error_of("True"),
+              ElementsAre("r.yaml:1:45: match beta is True: in a JSON request this boolean is "
+                          "true: write true, or \"True\" for the exact text"));
   EXPECT_THAT(error_of("[x, FALSE]"), ElementsAre(HasSubstr("write false, or \"FALSE\"")));
   EXPECT_THAT(BuildText("rules: [{id: r, key_pattern: \"{v}\", algorithm: gcra, rate: 5, window: "
                         "1s, overrides: {TRUE: {rate: 7}}}]")
@@ -376,9 +376,8 @@ TEST(RuleErrorsTest, ANumberThatRequestsTellOtherwiseIsRefused) {
     EXPECT_THAT(error_of(good), IsEmpty()) << good;
   }
   EXPECT_THAT(error_of("1.50"),
-              ElementsAre("r.yaml:1:48: match version is 1.50: as a number in JSON "
-                          "a request has it as 1.5: write 1.5, or \"1.50\" for "
-                          "that very text"));
+              ElementsAre("r.yaml:1:48: match version is 1.50: in a JSON request this number is "
+                          "1.5: write 1.5, or \"1.50\" for the exact text"));
   EXPECT_THAT(error_of("15e-1"), ElementsAre(HasSubstr("write 1.5, or \"15e-1\"")));
   EXPECT_THAT(error_of("[1e3]"), ElementsAre(HasSubstr("write 1000, or \"1e3\"")));
   EXPECT_THAT(error_of("-0"), ElementsAre(HasSubstr("write 0, or \"-0\"")));
@@ -413,7 +412,7 @@ TEST(RuleErrorsTest, FormerlyMayNotNameALiveRuleNorBeClaimedTwice) {
               ElementsAre(HasSubstr("b is an active rule")));
   EXPECT_THAT(
       BuildText("rules:\n" + rule("a", ", formerly: c") + rule("b", ", formerly: c")).errors(),
-      ElementsAre(HasSubstr("claimed by another rule")));
+      ElementsAre(HasSubstr("already a former id of another rule")));
 }
 
 TEST(RuleErrorsTest, ReserveSharesAreJudged) {

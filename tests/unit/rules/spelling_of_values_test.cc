@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/host_name.h"
+#include "rules/attribute_value.h"
 #include "unit/rules/rules_fixture.h"
 
 namespace sluice::rules {

@@ -1,10 +1,9 @@
-#include "rules/value_hash.h"
-
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rules/attribute_value.h"
 #include "unit/rules/rules_fixture.h"
 
 namespace sluice::rules {

@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "rules/yaml_parser.h"
-#include "rules/yaml_text.h"
 #include "rules/yaml_tree.h"
 
 namespace sluice::rules {

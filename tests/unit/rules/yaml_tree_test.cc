@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/foreign_yaml.h"
-
 namespace sluice::rules {
 namespace {
 
@@ -53,7 +51,7 @@ TEST(YamlTreeTest, CommonSlipsHaveTheirPlaceAndTheirRemedy) {
   EXPECT_THAT(Problems("a: [1, 2\nb: 3\n"),
               ElementsAre(StartsWith("f:2:1: this line belongs to a [ or { before it")));
   EXPECT_THAT(Problems("a: {b: 1 c: 2}\n"),
-              ElementsAre("f:1:11: a comma or } is missing before here"));
+              ElementsAre("f:1:11: a comma or } is missing before this text"));
   EXPECT_THAT(Problems("a: @x\n"),
               ElementsAre("f:1:4: a value cannot begin with @: put it in quotes"));
   EXPECT_THAT(Problems("a: *.example.com\n"),
@@ -64,7 +62,7 @@ TEST(YamlTreeTest, CommonSlipsHaveTheirPlaceAndTheirRemedy) {
 }
 
 TEST(YamlTreeTest, TextThatIsNoUtf8IsRefused) {
-  EXPECT_THAT(Problems("a: \xff\n"), ElementsAre("f:1:4: no UTF-8 (byte 255): save the file as "
+  EXPECT_THAT(Problems("a: \xff\n"), ElementsAre("f:1:4: not UTF-8 (byte 255): save the file as "
                                                  "UTF-8 text"));
   EXPECT_THAT(Problems("\xef\xbb\xbf"
                        "a: 1\r\nb: \x01\n"),

@@ -45,7 +45,7 @@ class TableFileTest : public ::testing::Test {
     table.CheckMany(batch);
     return call.own_answers[0];
   }
-  // What a process says that wants the file now.
+  // What a process says that needs the file now.
   [[nodiscard]] std::string Refusal(const TableOptions& options) {
     const auto table = Table::Create(options, clock_);
     return table.has_value() ? "" : table.error().Text();

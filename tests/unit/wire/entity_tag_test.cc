@@ -1,6 +1,6 @@
-#include "wire/entity_tag.h"
-
 #include <gtest/gtest.h>
+
+#include "wire/http_request.h"
 
 namespace sluice::wire {
 namespace {

@@ -1,5 +1,3 @@
-#include "wire/http1_header_reader.h"
-
 #include <random>
 #include <string>
 #include <string_view>
@@ -7,6 +5,8 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <gtest/gtest.h>
+
+#include "wire/http1_parser.h"
 
 namespace sluice::wire {
 namespace {

@@ -1,5 +1,3 @@
-#include "wire/http_fields.h"
-
 #include <cctype>
 #include <cstddef>
 #include <string>
@@ -7,6 +5,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "wire/http_request.h"
 
 namespace sluice::wire {
 namespace {

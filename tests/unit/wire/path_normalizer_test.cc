@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/url.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::wire {
 namespace {

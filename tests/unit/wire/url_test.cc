@@ -1,8 +1,8 @@
-#include "wire/url.h"
-
 #include <optional>
 
 #include <gtest/gtest.h>
+
+#include "wire/url_encoding.h"
 
 namespace sluice::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "replay/html_keys.h"
+#include "replay/html_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,50 @@
 
 #include <fmt/format.h>
 
-#include "replay/html_text.h"
+#include "base/display_text.h"
 #include "replay/human_text.h"
 
 namespace sluice::replay {
+
+namespace {
+
+constexpr std::size_t kMostColumns = 300;
+
+std::string Escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string HtmlText(std::string_view text) {
+  return Escaped(base::DisplayText(text));
+}
+
+std::string HtmlClientText(std::string_view text) {
+  return "<bdi>" + Escaped(base::DisplayText(text, kMostColumns)) + "</bdi>";
+}
 
 namespace {
 
@@ -42,7 +82,7 @@ std::string StatusText(const KeyProfile& profile) {
   return text;
 }
 
-// The most frequent text, where one stands out.
+// The most frequent text, if one dominates.
 std::string TopText(const FrequentTexts::Top& top, std::uint64_t requests) {
   if (top.count * 20 < requests) {
     return "<span class=\"soft\">many, none above 5 %</span>";
