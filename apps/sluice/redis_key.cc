@@ -6,7 +6,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 #include "rule_files.h"
 
 namespace sluice::app {
@@ -21,7 +21,7 @@ struct RedisKeyOptions {
 void Print(const rules::Rule& rule, const std::string& name, const core::KeyView& key,
            const core::Quota& quota) {
   std::string text;
-  redis::AppendKeyText(name, key, quota, text);
+  redis::AppendKeyName(name, key, quota, text);
   std::printf("%s %s\n", rule.id.c_str(), text.c_str());
 }
 

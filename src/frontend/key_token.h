@@ -1,54 +1,31 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sluice/decision.h"
-
 #include "core/key.h"
 #include "service/verdict.h"
 #include "signing/keyring.h"
-#include "store/key_store.h"
+#include "store/receipt.h"
 
 // What an answer gives its caller to hand in later: a hold, or the charges of a request. A store
 // finds a key by its rule and attributes, so these travel along, as text that is opaque to the
-// caller and needs no memory here. Everything in it is sealed (signing/keyring.h): what is handed
-// in is what was given out, or is refused. `keys` is nullptr where nothing is given out.
+// caller and needs no memory here. store/receipt.h says what is in it. All of it is sealed
+// (signing/keyring.h): what is handed in is what was given out, or is refused. `keys` is nullptr
+// where nothing is given out.
 namespace sluice::frontend {
 
-// One key, owning its texts.
-struct TokenKey {
-  struct Part {
-    std::string attribute;
-    core::AttributeType type = core::AttributeType::kText;
-    std::string value;
-  };
-  std::vector<Part> parts;
-
-  // Views into this.
-  [[nodiscard]] std::vector<core::KeyPart> Views() const;
-};
-
 struct HoldToken {
-  std::string rule;
-  TokenKey key;
-  store::HoldId hold = 0;
-  store::StoreId store_id = 0;  // Which granted it.
+  core::Key key;
+  store::GrantedHold hold;
 };
 
 // What one rule charged for a request.
 struct ChargeToken {
-  std::string rule;
-  TokenKey key;
-  store::Receipt receipt;
-  Units units = 0;
-  // What it was judged by: a plan's or an override's numbers, and the quota's shape.
-  Units limit = 0;
-  Units rate = 0;
-  std::uint64_t shape = 0;
+  core::Key key;
+  store::Charge charge;
 };
 
 // What a list of charges may be handed in for.

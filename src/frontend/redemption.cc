@@ -11,8 +11,8 @@ void Redemption::Clear(const signing::Keyring* keys) {
   keys_are_late_ = false;
 }
 
-std::span<const core::KeyPart> Redemption::Keep(const TokenKey& key) {
-  std::vector<core::KeyPart>& parts = parts_.emplace_back(key.Views());
+std::span<const core::KeyPart> Redemption::Keep(const core::Key& key) {
+  std::vector<core::KeyPart>& parts = parts_.emplace_back(key.parts().begin(), key.parts().end());
   for (core::KeyPart& part : parts) {
     part.attribute = operation_.arena.Keep(part.attribute);
     part.value = operation_.arena.Keep(part.value);
@@ -34,12 +34,12 @@ bool Redemption::AddHold(std::string_view name, std::string_view id) {
   ++asked_;
   if (opened == signing::Opened::kNotYet) {
     keys_are_late_ = true;
-  } else if (opened == signing::Opened::kGood && token.rule == name) {
+  } else if (opened == signing::Opened::kGood && token.key.rule() == name) {
     operation_.Get<service::HoldChange>().holds.push_back(
-        {.rule = operation_.arena.Keep(token.rule),
+        {.rule = operation_.arena.Keep(token.key.rule()),
          .parts = Keep(token.key),
-         .hold = token.hold,
-         .store_id = token.store_id});
+         .hold = token.hold.id,
+         .store_id = token.hold.store_id});
   }  // Else nothing here could have granted it: as one that is gone.
   return true;
 }
@@ -66,10 +66,10 @@ bool Redemption::ReadCharges(std::string_view token) {
   const signing::Opened opened = ReadChargeToken(keys_, kind_, token, read);
   keys_are_late_ = opened == signing::Opened::kNotYet;
   if (opened == signing::Opened::kGood) {
-    for (const ChargeToken& charge : read) {
+    for (const auto& [key, charge] : read) {
       operation_.Get<service::Settlement>().charges.push_back(
-          {.rule = operation_.arena.Keep(charge.rule),
-           .parts = Keep(charge.key),
+          {.rule = operation_.arena.Keep(key.rule()),
+           .parts = Keep(key),
            .receipt = charge.receipt,
            .units = charge.units,
            .limit = charge.limit,

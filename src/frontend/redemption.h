@@ -58,7 +58,7 @@ class Redemption {
  private:
   void Clear(const signing::Keyring* keys);
   // Views of `key` that are good as long as the operation asks this.
-  [[nodiscard]] std::span<const core::KeyPart> Keep(const TokenKey& key);
+  [[nodiscard]] std::span<const core::KeyPart> Keep(const core::Key& key);
   [[nodiscard]] Redeemed OutcomeOfHolds() const;
   [[nodiscard]] Redeemed OutcomeOfCharges() const;
 

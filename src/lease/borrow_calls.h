@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "lease/borrower.h"
 
 namespace sluice::lease {
@@ -16,7 +14,7 @@ class Borrower::Borrow final : public store::CheckCall {
     epoch = of.epoch;
     sent = when;
     error = store::StoreError::kNone;
-    own_check_ = {.key = of.text.View(parts_),
+    own_check_ = {.key = of.key.view(),
                   .quota = of.quota,
                   .cost = {.units = units},
                   .want_receipt = true};  // By which what is left can be given back, once.
@@ -34,7 +32,6 @@ class Borrower::Borrow final : public store::CheckCall {
 
  private:
   Borrower* borrower_;
-  std::array<core::KeyPart, core::kMaxKeyParts> parts_{};
   store::Check own_check_{};
   store::CheckAnswer own_answer_{};
 };
@@ -49,7 +46,7 @@ class Borrower::GiveBack final : public store::SettleCall {
     entry = &of;
     epoch = of.epoch;
     error = store::StoreError::kNone;
-    key = of.text.View(parts_);
+    key = of.key.view();
     quota = of.quota;
     receipt = grant.receipt;
     charged = grant.charged;
@@ -64,7 +61,6 @@ class Borrower::GiveBack final : public store::SettleCall {
 
  private:
   Borrower* borrower_;
-  std::array<core::KeyPart, core::kMaxKeyParts> parts_{};
 };
 
 }  // namespace sluice::lease

@@ -24,7 +24,7 @@ Duration PeriodOf(Duration span) {
 LeaseEntry* LeaseBook::Find(const store::Fingerprint& key, const core::Quota& quota) {
   for (std::uint32_t i = First(key); i != 0; i = at(i).next) {
     LeaseEntry& entry = at(i);
-    if (entry.key == key && SameNumbers(entry.quota, quota)) {
+    if (entry.fingerprint == key && SameNumbers(entry.quota, quota)) {
       return &entry;
     }
   }
@@ -47,11 +47,11 @@ LeaseEntry* LeaseBook::Add(const store::Fingerprint& key, const core::KeyView& v
     free_ = at(place).next;
   }
   LeaseEntry& entry = at(place);
-  KeyText text = std::move(entry.text);  // Its room.
+  core::Key room = std::move(entry.key);
   entry = LeaseEntry{};
-  entry.text = std::move(text);
-  entry.text.Assign(view);
-  entry.key = key;
+  entry.key = std::move(room);
+  entry.key.Assign(view);
+  entry.fingerprint = key;
   entry.quota = quota;
   if (quota.calendar != nullptr) {
     entry.quota.calendar = Keep(*quota.calendar);
@@ -68,7 +68,7 @@ LeaseEntry* LeaseBook::Add(const store::Fingerprint& key, const core::KeyView& v
 
 void LeaseBook::Forget(LeaseEntry& entry) {
   SLUICE_ASSERT(entry.used && entry.pinned == 0 && !entry.HoldsAny());
-  std::uint32_t* link = &Chain(entry.key);
+  std::uint32_t* link = &Chain(entry.fingerprint);
   while (&at(*link) != &entry) {
     link = &at(*link).next;
   }

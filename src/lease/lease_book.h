@@ -33,7 +33,7 @@ class LeaseBook {
   template <class Visit>
   void EachOf(const store::Fingerprint& key, Visit visit) {
     for (std::uint32_t i = First(key); i != 0; i = at(i).next) {
-      if (at(i).key == key) {
+      if (at(i).fingerprint == key) {
         visit(at(i));
       }
     }

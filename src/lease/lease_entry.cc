@@ -18,37 +18,6 @@ double Seconds(Duration duration) {
 
 }  // namespace
 
-void KeyText::Assign(const core::KeyView& key) {
-  SLUICE_ASSERT(key.parts.size() <= parts_.size());
-  text_.assign(key.rule);
-  rule_bytes_ = static_cast<std::uint16_t>(key.rule.size());
-  part_count_ = static_cast<std::uint8_t>(key.parts.size());
-  for (std::size_t i = 0; i < key.parts.size(); ++i) {
-    const core::KeyPart& part = key.parts[i];
-    text_.append(part.attribute);
-    text_.append(part.value);
-    parts_[i] = {.attribute_bytes = static_cast<std::uint16_t>(part.attribute.size()),
-                 .value_bytes = static_cast<std::uint16_t>(part.value.size()),
-                 .type = part.type};
-  }
-}
-
-core::KeyView KeyText::View(std::span<core::KeyPart, core::kMaxKeyParts> parts) const {
-  std::string_view rest = text_;
-  const auto next = [&rest](std::size_t bytes) {
-    const std::string_view text = rest.substr(0, bytes);
-    rest.remove_prefix(bytes);
-    return text;
-  };
-  const std::string_view rule = next(rule_bytes_);
-  for (std::size_t i = 0; i < part_count_; ++i) {
-    parts[i].attribute = next(parts_[i].attribute_bytes);
-    parts[i].type = parts_[i].type;
-    parts[i].value = next(parts_[i].value_bytes);
-  }
-  return {.rule = rule, .formerly = {}, .parts = parts.first(part_count_)};
-}
-
 void ArrivalRate::Start(NodeTime now, Duration period) {
   *this = {};
   period_ = period;

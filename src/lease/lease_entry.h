@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <string>
 
 #include "sluice/decision.h"
 #include "sluice/time.h"
@@ -31,26 +29,6 @@ struct Grant {
   std::uint32_t number = 0;  // Unlike any other's of the entry.
 };
 
-// A key's name, kept in one piece that is reused from key to key.
-class KeyText {
- public:
-  void Assign(const core::KeyView& key);
-  // Views into this, of which `parts` takes those of the key's parts.
-  [[nodiscard]] core::KeyView View(std::span<core::KeyPart, core::kMaxKeyParts> parts) const;
-
- private:
-  struct Part {
-    std::uint16_t attribute_bytes = 0;
-    std::uint16_t value_bytes = 0;
-    core::AttributeType type = core::AttributeType::kText;
-  };
-
-  std::string text_;  // The rule, then attribute and value of each part.
-  std::uint16_t rule_bytes_ = 0;
-  std::uint8_t part_count_ = 0;
-  std::array<Part, core::kMaxKeyParts> parts_{};
-};
-
 // How fast units arrive: what came in this period and in the one before, of which counts as much as
 // a period that ends now would still reach back to.
 class ArrivalRate {
@@ -76,12 +54,12 @@ class ArrivalRate {
 // What a book knows about one key under one quota: one loop's, about 500 bytes and the key's text.
 struct LeaseEntry {
   // Of the book.
-  store::Fingerprint key{};
+  store::Fingerprint fingerprint{};
   std::uint32_t next = 0;    // In its chain, or among the free.
   std::uint32_t pinned = 0;  // Calls under way that name it: it is not forgotten.
   bool used = false;
 
-  KeyText text;
+  core::Key key;
   core::Quota quota;
   Duration span{};  // The window, or the time in which a bucket refills.
 

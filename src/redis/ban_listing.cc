@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 
 namespace sluice::redis {
 
@@ -30,7 +30,7 @@ Outcome BanPageVerb::Read(Reply reply, Call& page) {
         rest[3].type != RespType::kBulk) {
       return Outcome::Malformed();
     }
-    if (auto key = ReadBanKeyText(rest[0].text, rest[3].text)) {
+    if (auto key = ReadBanKeyName(rest[0].text, rest[3].text)) {
       page.bans.emplace_back(rest[0].text, store::BannedKey{.key = *std::move(key),
                                                             .since = InstantOf(rest[2]),
                                                             .until = InstantOf(rest[1])});

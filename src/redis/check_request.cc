@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/random.h"
+#include "redis/key_name.h"
 #include "redis/key_requests.h"
-#include "redis/key_text.h"
 
 namespace sluice::redis {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "redis/check_request.h"
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 
 // The problem. A cluster's slots belong to primaries, and who owns what changes while calls are
 // under way: slots are moved, primaries fail and replicas take over, a partition leaves an owner

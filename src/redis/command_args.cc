@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/calendar.h"
+#include "core/key_codec.h"
 
 namespace sluice::redis {
 
@@ -44,7 +45,7 @@ void CommandArgs::PutId(std::uint64_t id, int base) {
 void CommandArgs::PutKey(std::string_view rule, const core::KeyView& key, const Quota& quota,
                          std::string_view suffix) {
   const std::size_t at = out_.size();
-  AppendKeyText(rule, key, quota, out_);
+  AppendKeyName(rule, key, quota, out_);
   out_ += suffix;
   PutHeadAt(at);
 }
@@ -58,7 +59,7 @@ void CommandArgs::PutKeys(const core::KeyView& key, const Quota& quota, std::str
 
 void CommandArgs::PutBeside(std::string_view rule, const core::KeyView& key, BesideKey what) {
   const std::size_t at = out_.size();
-  AppendBesideKeyText(rule, key, what, out_);
+  AppendBesideKeyName(rule, key, what, out_);
   PutHeadAt(at);
 }
 
@@ -130,7 +131,7 @@ void CommandArgs::PutReserves(const Quota& quota) {
   if (quota.reserves != nullptr) {
     const auto name = [this](const core::Reserve& share) {
       out_ += ':';
-      AppendEscaped(share.priority, out_);
+      core::AppendEscaped(share.priority, out_);
     };
     for (const core::Reserve& share : quota.reserves->shares()) {
       if (share.tag == quota.priority) {

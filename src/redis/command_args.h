@@ -9,7 +9,7 @@
 
 #include "core/key.h"
 #include "core/quota.h"
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 #include "redis/scripts.h"
 #include "store/key_store.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 #include "redis/slot_map.h"
 
 namespace sluice::redis {
@@ -36,9 +36,7 @@ Outcome ReadFound(Reply reply, store::StoreCall& call) {
 // Where the settlement of a charge is remembered: beside the key, in the same slot. No value can
 // have the "#", which is escaped there.
 void PutMark(CommandArgs& args, const store::SettleCall& call) {
-  args.PutKey(call.key.rule, call.key, call.quota,
-              "#settled:" + std::to_string(call.receipt.nonce) + ":" +
-                  std::to_string(call.receipt.charged_at_ns));
+  args.PutKey(call.key.rule, call.key, call.quota, "#settled:" + IdText(call.receipt));
 }
 
 }  // namespace

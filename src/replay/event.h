@@ -14,10 +14,7 @@
 #include "sluice/time.h"
 
 #include "base/clock.h"
-#include "core/key.h"
 #include "rules/rule_set.h"
-#include "service/verdict.h"
-#include "store/key_store.h"
 #include "wire/scalar_object.h"
 
 namespace sluice::replay {
@@ -82,41 +79,6 @@ class EventReader {
   bool has_hold_ = false;
   bool has_file_ = false;
   bool asks_to_peek_ = false;
-};
-
-// A hold, with everything that its release needs, from the check that was granted it.
-class GrantedHold {
- public:
-  explicit GrantedHold(const service::RuleDecision& made) : rule_(made.rule->id), id_(made.hold) {
-    for (const core::KeyPart& part : made.parts) {
-      parts_.push_back({.attribute = std::string(part.attribute),
-                        .type = part.type,
-                        .value = std::string(part.value)});
-    }
-  }
-
-  [[nodiscard]] std::string_view rule() const { return rule_; }
-  [[nodiscard]] store::HoldId id() const { return id_; }
-  // Views into this hold.
-  [[nodiscard]] std::vector<core::KeyPart> Parts() const {
-    std::vector<core::KeyPart> views;
-    views.reserve(parts_.size());
-    for (const OwnedPart& part : parts_) {
-      views.push_back({.attribute = part.attribute, .type = part.type, .value = part.value});
-    }
-    return views;
-  }
-
- private:
-  struct OwnedPart {
-    std::string attribute;
-    core::AttributeType type = core::AttributeType::kText;
-    std::string value;
-  };
-
-  std::string rule_;
-  store::HoldId id_;
-  std::vector<OwnedPart> parts_;
 };
 
 // Reads and builds one rule file. nullptr if it cannot be read or has errors. They are in

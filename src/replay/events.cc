@@ -10,15 +10,24 @@
 #include <vector>
 
 #include "base/fault.h"
+#include "core/key.h"
 #include "logs/format_detection.h"
 #include "replay/event.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
+#include "service/verdict.h"
+#include "store/key_store.h"
 #include "store/table.h"
 
 namespace sluice::replay {
 
 namespace {
+
+// A hold, and whose it is: all that it takes to give it back.
+struct GrantedHold {
+  core::Key key;
+  store::HoldId id = 0;
+};
 
 // A check or peek. Its answer becomes a line, and its holds are kept.
 class CheckEvent final : public service::Completion {
@@ -37,7 +46,9 @@ class CheckEvent final : public service::Completion {
     AppendAnswer(out_, at, check.verdict);
     for (const service::RuleDecision& made : check.verdict.decisions) {
       if (made.hold != 0) {
-        holds_.emplace_back(made);
+        holds_.push_back(
+            {.key = core::Key({.rule = made.rule->id, .formerly = {}, .parts = made.parts}),
+             .id = made.hold});
       }
     }
   }
@@ -184,11 +195,10 @@ void EventRun::Release(const Event& event) {
     return;
   }
   const GrantedHold& granted = holds_[static_cast<std::size_t>(event.hold - 1)];
-  const std::vector<core::KeyPart> parts = granted.Parts();
   service::NoCompletion none;
   service::Operation operation(none);
   operation.Ask<service::HoldChange>().holds.push_back(
-      {.rule = granted.rule(), .parts = parts, .hold = granted.id()});
+      {.rule = granted.key.rule(), .parts = granted.key.parts(), .hold = granted.id});
   service_->Submit(operation);  // Releasing a hold twice is not an error.
 }
 

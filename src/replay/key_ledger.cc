@@ -5,7 +5,7 @@
 
 #include <xxhash.h>
 
-#include "rules/compiled_rule.h"
+#include "core/key_codec.h"
 
 namespace sluice::replay {
 
@@ -60,7 +60,7 @@ std::string_view KeyLedger::TextOf(std::span<const core::KeyPart> parts) {
   }
   scratch_.clear();
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    rules::AppendKeyPart(scratch_, parts[i].value, i == 0);
+    core::AppendKeyValue(scratch_, parts[i].value, i == 0);
   }
   return scratch_;
 }

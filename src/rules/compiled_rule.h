@@ -44,12 +44,8 @@ struct CostRule {
   AttributeId attribute = 0;
 };
 
-// By the key's text: the value of one attribute, or several values joined by ':', with '\' before
-// each ':' and '\' in a value.
+// By the key's values (core/key_codec.h): for one attribute its value.
 using OverrideTable = TextMap<Numbers>;
-
-// Appends one part of such a text.
-void AppendKeyPart(std::string& text, std::string_view value, bool first);
 
 // The private part of a rule: how it matches and which numbers apply. Rule is the public part.
 struct CompiledRule {

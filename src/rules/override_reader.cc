@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/key_codec.h"
 #include "rules/attribute_value.h"
 #include "rules/fields.h"
 #include "rules/rule_reader.h"
@@ -11,23 +12,6 @@
 namespace sluice::rules {
 
 namespace {
-
-// "a\:b:c" is a:b and c. nullopt for a lone '\' at the end or before anything but ':' and '\'.
-std::optional<std::vector<std::string>> SplitKey(std::string_view text) {
-  std::vector<std::string> parts(1);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ':') {
-      parts.emplace_back();
-    } else if (text[i] != '\\') {
-      parts.back() += text[i];
-    } else if (i + 1 < text.size() && (text[i + 1] == ':' || text[i + 1] == '\\')) {
-      parts.back() += text[++i];
-    } else {
-      return std::nullopt;
-    }
-  }
-  return parts;
-}
 
 // The text in keys for the address or block `text`; "" after reporting a problem.
 std::string CanonicalIp(const YamlNode& at, const std::string& text, const AttributeKind& kind,
@@ -52,18 +36,6 @@ std::string CanonicalIp(const YamlNode& at, const std::string& text, const Attri
 }
 
 }  // namespace
-
-void AppendKeyPart(std::string& text, std::string_view value, bool first) {
-  if (!first) {
-    text += ':';
-  }
-  for (const char c : value) {
-    if (c == ':' || c == '\\') {
-      text += '\\';
-    }
-    text += c;
-  }
-}
 
 void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
                    const AttributeTable& attributes, QuotaReader& quotas, Reporter& report,
@@ -105,7 +77,7 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
       }
       parts.emplace(1, name.text);
     } else {
-      parts = SplitKey(name.text);
+      parts = core::SplitKeyValues(name.text);
     }
     if (!parts.has_value() || parts->size() != key.size()) {
       report.Fail(name, "overrides: " + name.text + " is not a key of " +
@@ -133,7 +105,7 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
       if (key.size() == 1) {
         text = std::move(value);
       } else {
-        AppendKeyPart(text, value, part == 0);
+        core::AppendKeyValue(text, value, part == 0);
       }
     }
     if (!good) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/fault.h"
+#include "core/key_codec.h"
 #include "rules/rule_index.h"
 
 // The path of every request. Once warm, nothing here allocates (see Match()), and nothing locks,
@@ -116,7 +117,7 @@ ChosenNumbers ChooseNumbers(const CompiledRule& rule, const BoundRequest& reques
     } else {
       scratch.clear();
       for (std::size_t i = 0; i < rule.key.size(); ++i) {
-        AppendKeyPart(scratch, request.Get(rule.key[i])->key_text(), i == 0);
+        core::AppendKeyValue(scratch, request.Get(rule.key[i])->key_text(), i == 0);
       }
       text = scratch;
     }

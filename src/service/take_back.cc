@@ -1,34 +1,20 @@
 #include "service/take_back.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/key.h"
-#include "store/packed_key.h"
 
 namespace sluice::service {
 
 namespace {
-
-store::KeptKey KeptOf(const core::KeyView& key) {
-  store::KeptKey kept;
-  kept.rule = key.rule;
-  for (const core::KeyPart& part : key.parts) {
-    kept.parts.push_back({.attribute = std::string(part.attribute),
-                          .type = part.type,
-                          .value = std::string(part.value)});
-  }
-  return kept;
-}
 
 // A call that owns all it points to, and itself.
 template <class Verb>
 class OwnVerb final : public Verb {
  public:
   OwnVerb(std::shared_ptr<const rules::RuleSet> rules, const store::Check& check)
-      : rules_(std::move(rules)), kept_(KeptOf(check.key)), parts_(kept_.Views()) {
-    this->key = {.rule = kept_.rule, .formerly = {}, .parts = parts_};
+      : rules_(std::move(rules)), kept_(check.key) {
+    this->key = kept_.view();
     this->quota = check.quota;
   }
 
@@ -36,8 +22,7 @@ class OwnVerb final : public Verb {
 
  private:
   std::shared_ptr<const rules::RuleSet> rules_;
-  store::KeptKey kept_;
-  std::vector<core::KeyPart> parts_;
+  const core::Key kept_;
 };
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
+#include "core/key_codec.h"
 #include "store/block.h"
 #include "store/draft.h"
 #include "store/former_keys.h"
-#include "store/packed_key.h"
 #include "store/request.h"
 #include "store/table_core.h"
 
@@ -74,6 +74,23 @@ TableInstant UntilOf(const TableCore& core, const Turn& turn, const Fingerprint&
   return lasting ? TableInstant(Duration(lasting->until_ns)) : TableInstant{};
 }
 
+// The longest text that a ban keeps of its key; of a longer one the rule alone.
+constexpr std::size_t kTextBytes = 2048;
+using TextRoom = std::array<char, kTextBytes>;
+
+// Writes whose ban it is: how many bytes. Allocates nothing.
+std::string_view TextOf(core::KeyView key, TextRoom& room) {
+  if (core::KeyBytes(core::KeyForm::kWhole, key) > room.size()) {
+    key.parts = {};
+  }
+  const std::size_t size = core::KeyBytes(core::KeyForm::kWhole, key);
+  if (size > room.size()) {
+    return {};
+  }
+  core::WriteKey(core::KeyForm::kWhole, key, room.data());
+  return {room.data(), size};
+}
+
 // Its text in blocks that are nobody's yet; none if there is no room for all of it.
 ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text) {
   ListState list;
@@ -98,7 +115,7 @@ ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text
 }
 
 // Copies the text of a locked slot's ban: how many bytes. Allocates nothing.
-std::size_t CopyText(const TableCore& core, const Slot& slot, std::span<char, kPackedBytes> into) {
+std::size_t CopyText(const TableCore& core, const Slot& slot, TextRoom& into) {
   const std::size_t size = std::min<std::uint64_t>(BanIn(slot).text_bytes, into.size());
   std::size_t copied = 0;
   for (BlockRef ref = std::bit_cast<ListState>(slot.state).head; ref != 0 && copied < size;
@@ -157,10 +174,10 @@ void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView
   if (list.head != 0) {  // The text of the same key.
     ban.text_bytes = BanIn(slot).text_bytes;
   } else {
-    std::array<char, kPackedBytes> text;  // NOLINT: PackKey writes what is read of it.
-    const std::string_view packed(text.data(), PackKey(key, text));
-    list = TextBlocks(core, core.slots.IndexOf(slot), packed);
-    ban.text_bytes = list.head == 0 ? 0 : packed.size();
+    TextRoom room;  // NOLINT: TextOf writes what is read of it.
+    const std::string_view text = TextOf(key, room);
+    list = TextBlocks(core, core.slots.IndexOf(slot), text);
+    ban.text_bytes = list.head == 0 ? 0 : text.size();
   }
   list.core = std::bit_cast<decltype(list.core)>(ban);
   Journal journal(core.base, core.journal[turn.thread]);
@@ -270,7 +287,7 @@ bool LiftBan(TableCore& core, const Turn& turn, const core::KeyView& key) {
 
 std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
   std::vector<BannedKey> bans;
-  std::array<char, kPackedBytes> text;  // NOLINT: CopyText writes what is read of it.
+  TextRoom text;  // NOLINT: CopyText writes what is read of it.
   for (std::uint64_t i = 0; i < core.slots.size(); ++i) {
     Slot& slot = core.slots.at(i);
     if (slot.expiry.load(std::memory_order_relaxed) == 0) {
@@ -287,10 +304,9 @@ std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
       continue;
     }
     BannedKey ban;
-    if (auto key = UnpackKey(std::string_view(text.data(), size))) {
-      ban.key = *std::move(key);
-    } else {
-      ban.key.rule = core.rules.IdOf(rule);
+    std::string_view written(text.data(), size);
+    if (!core::ReadKey(core::KeyForm::kWhole, written, ban.key)) {
+      ban.key.Assign({.rule = core.rules.IdOf(rule), .formerly = {}, .parts = {}});
     }
     ban.until = turn.now.wall + (until - turn.now.line);
     ban.since = turn.now.wall - (turn.now.line - TableInstant(Duration(state.since_ns)));

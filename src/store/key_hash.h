@@ -17,9 +17,8 @@ using HashSecret = std::array<std::uint8_t, kSecretBytes>;
 // Nobody can choose keys that collide under it.
 [[nodiscard]] HashSecret DrawHashSecret();
 
-// Fingerprints keys: XXH3-128, keyed by a table's secret, of the rule id, the shape (what
-// starts fresh when it changes: algorithm, window, segments, calendar) and the typed parts,
-// each with its length before it, so that no two keys read the same. Immutable.
+// Fingerprints keys: XXH3-128, keyed by a table's secret, of the rule id, the shape and the typed
+// parts, as core::DigestInput lays them out. Immutable.
 class KeyHash {
  public:
   explicit KeyHash(const HashSecret& secret) : secret_(&secret) {}

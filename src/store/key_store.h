@@ -13,7 +13,7 @@
 #include "core/ban.h"
 #include "core/key.h"
 #include "core/quota.h"
-#include "store/packed_key.h"
+#include "store/receipt.h"
 
 // The seam between deciding and remembering. Whoever decides (service/) knows rules and
 // requests; whoever remembers (store/, redis/, lease/) knows keys, quotas and time. They
@@ -55,22 +55,7 @@ enum class StoreError : std::uint8_t {
   kNotFound,     // No such hold, reservation, receipt or ban.
 };
 
-// Names one hold of one key until it expires. 0 is none. Unique within a store.
-using HoldId = std::uint64_t;
 using RequestId = std::uint64_t;
-
-// Which store it was: each table is one for itself, whatever nodes share is one. 0: not said.
-using StoreId = std::uint64_t;
-inline constexpr StoreId kSharedStoreId = 1;
-
-// What a settlement must name to change one charge: whose it is, when it was made, and a number
-// that makes it work once. It proves nothing: whoever hands it on to callers sees to it that it
-// comes back as it was (src/signing/keyring.h).
-struct Receipt {
-  std::int64_t charged_at_ns = 0;  // On the store's line.
-  std::uint64_t nonce = 0;         // 0: no receipt was asked for.
-  StoreId store_id = 0;            // Also where a hold was granted.
-};
 
 struct CheckAnswer {
   StoreError error = StoreError::kNone;  // Unless kNone, `decision` says nothing.
@@ -201,7 +186,7 @@ class BanCall : public StoreCall {
 };
 
 struct BannedKey {
-  KeptKey key;  // Without parts where the store could not keep them.
+  core::Key key;  // Without parts where the store could not keep them.
   WallInstant since{};
   WallInstant until{};
 };

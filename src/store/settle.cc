@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "store/decide_one.h"
 #include "store/draft.h"
@@ -19,9 +18,7 @@ namespace {
 constexpr std::string_view kMarks = "@settled";
 
 Fingerprint MarkOf(const TableCore& core, const Receipt& receipt) {
-  std::array<char, 16> bytes{};
-  std::memcpy(bytes.data(), &receipt.nonce, 8);
-  std::memcpy(bytes.data() + 8, &receipt.charged_at_ns, 8);
+  const std::array<char, 16> bytes = IdBytes(receipt);
   const core::KeyPart part{
       .attribute = {}, .type = core::AttributeType::kText, .value = {bytes.data(), bytes.size()}};
   return core.hash.Of(kMarks, {.rule = kMarks, .formerly = {}, .parts = {&part, 1}},

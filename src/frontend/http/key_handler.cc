@@ -149,9 +149,9 @@ void WriteBans(Exchange& exchange) {
   json.Name("bans").BeginArray();
   for (const store::BannedKey& ban : list.bans) {
     json.BeginObject();
-    json.Name("rule").Text(ban.key.rule);
+    json.Name("rule").Text(ban.key.rule());
     json.Name("attributes").BeginObject();
-    for (const store::KeptKey::Part& part : ban.key.parts) {
+    for (const core::KeyPart& part : ban.key.parts()) {
       json.EscapedName(part.attribute).Text(part.value);
     }
     json.EndObject();

@@ -205,10 +205,10 @@ TEST_P(KeyStoreConformance, BansAreListedAndLifted) {
   fixture_->Advance(seconds(20));
   ASSERT_EQ(list_now().size(), 1U);
   const BannedKey& banned = list.bans.front();
-  EXPECT_EQ(banned.key.rule, "r");
-  ASSERT_EQ(banned.key.parts.size(), 1U);
-  EXPECT_EQ(banned.key.parts[0].attribute, "user_id");
-  EXPECT_EQ(banned.key.parts[0].value, "listed");
+  EXPECT_EQ(banned.key.rule(), "r");
+  ASSERT_EQ(banned.key.parts().size(), 1U);
+  EXPECT_EQ(banned.key.parts()[0].attribute, "user_id");
+  EXPECT_EQ(banned.key.parts()[0].value, "listed");
   EXPECT_EQ(banned.until - list.now, seconds(40));
   EXPECT_EQ(list.now - banned.since, seconds(20));
   support::Answered<store::BanCall> unban;
@@ -243,7 +243,7 @@ TEST_P(KeyStoreConformance, ABanSurvivesTwoRenames) {
   fixture_->store().ListBans(list);
   fixture_->Pump();
   ASSERT_EQ(list.bans.size(), 1U);
-  EXPECT_EQ(list.bans[0].key.rule, "fifth");
+  EXPECT_EQ(list.bans[0].key.rule(), "fifth");
   EXPECT_EQ(list.now - list.bans[0].since, seconds(1));
   Reset(fifth, quota);
   EXPECT_EQ(BanAsker(*fixture_, fifth, quota).Why(), Reason::kLimitZero);

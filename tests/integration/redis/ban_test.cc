@@ -138,13 +138,13 @@ TEST_F(RedisBanTest, BansAreFoundAmongManyKeysAndNamedInFull) {
   for (const store::BannedKey& ban : list_.bans) {
     EXPECT_GT(ban.until - list_.now, std::chrono::seconds(30));
     EXPECT_LE(ban.since, list_.now);
-    if (ban.key.rule == "long") {
-      EXPECT_TRUE(ban.key.parts.empty());
+    if (ban.key.rule() == "long") {
+      EXPECT_TRUE(ban.key.parts().empty());
       continue;
     }
-    ASSERT_EQ(ban.key.parts.size(), 1U);
-    EXPECT_EQ(ban.key.parts[0].attribute, "user_id");
-    const std::string& value = ban.key.parts[0].value;
+    ASSERT_EQ(ban.key.parts().size(), 1U);
+    EXPECT_EQ(ban.key.parts()[0].attribute, "user_id");
+    const std::string_view value = ban.key.parts()[0].value;
     whole += value == odd || value == std::string(700, 'x') || value == "29" ? 1 : 0;
   }
   EXPECT_EQ(whole, 3);

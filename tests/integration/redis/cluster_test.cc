@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 #include "redis/slot_map.h"
 #include "support/redis_store_fixture.h"
 #include "support/store_calls.h"
@@ -331,9 +331,9 @@ TEST_F(ClusterTest, ASlotMovesUnderLoadAndNothingIsLost) {
   Run(0, {"CLUSTER", "SETSLOT", slot, "MIGRATING", servers_[1]->id});
   ask(10);  // Both keys are still there.
   std::string first;
-  AppendKeyText("r", key->view(), YearlyOf(100), first);
+  AppendKeyName("r", key->view(), YearlyOf(100), first);
   std::string second;
-  AppendKeyText("r", key->view(), YearlyOf(500, core::Algorithm::kGcra), second);
+  AppendKeyName("r", key->view(), YearlyOf(500, core::Algorithm::kGcra), second);
   EXPECT_EQ(Run(0, {"MIGRATE", "127.0.0.1", port, first, "0", "5000"}), "OK");
   ask(5);  // One here, one there.
   EXPECT_EQ(Run(0, {"MIGRATE", "127.0.0.1", port, second, "0", "5000"}), "OK");

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 #include "support/redis_store_fixture.h"
 #include "support/store_calls.h"
 #include "support/temporary_folder.h"

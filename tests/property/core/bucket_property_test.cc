@@ -82,7 +82,7 @@ class ArrivalTimeOracle {
   I128 tat_ = 0;
 };
 
-using BucketKey = Key<Bucket<TableTimeline>>;
+using BucketKey = SteppedKey<Bucket<TableTimeline>>;
 
 // In any span: at most the burst and what flows in meanwhile.
 void ExpectBurstAndRate(const Quota& quota, const Admissions& admissions) {

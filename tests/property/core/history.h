@@ -170,7 +170,7 @@ class Admissions {
   std::vector<One> all_;
 };
 
-// One key under the code (`Driver`: Key or ListKey of unit/core/steps.h) and its oracle.
+// One key under the code (`Driver`: SteppedKey or ListKey of unit/core/steps.h) and its oracle.
 template <class Driver, class Oracle>
 class Duel {
  public:

@@ -79,18 +79,18 @@ void ExpectAlike(Algorithm algorithm) {
 }
 
 TEST(SharedClockProperty, Bucket) {
-  ExpectAlike<Key<Bucket<TableTimeline>>, Key<Bucket<StoreTimeline>, StoreTimeline>>(
+  ExpectAlike<SteppedKey<Bucket<TableTimeline>>, SteppedKey<Bucket<StoreTimeline>, StoreTimeline>>(
       Algorithm::kGcra);
 }
 
 TEST(SharedClockProperty, FixedWindow) {
-  ExpectAlike<Key<FixedWindow<TableTimeline>>, Key<FixedWindow<StoreTimeline>, StoreTimeline>>(
-      Algorithm::kFixedWindow);
+  ExpectAlike<SteppedKey<FixedWindow<TableTimeline>>,
+              SteppedKey<FixedWindow<StoreTimeline>, StoreTimeline>>(Algorithm::kFixedWindow);
 }
 
 TEST(SharedClockProperty, SlidingWindowCounter) {
-  ExpectAlike<Key<SlidingWindowCounter<TableTimeline>>,
-              Key<SlidingWindowCounter<StoreTimeline>, StoreTimeline>>(
+  ExpectAlike<SteppedKey<SlidingWindowCounter<TableTimeline>>,
+              SteppedKey<SlidingWindowCounter<StoreTimeline>, StoreTimeline>>(
       Algorithm::kSlidingWindowCounter);
 }
 

@@ -179,7 +179,7 @@ void Play(Algorithm algorithm, F bounds) {
 }
 
 TEST(FixedWindowProperty, AgreesWithAPlainLog) {
-  Play<Key<FixedWindow<TableTimeline>>, FixedOracle>(
+  Play<SteppedKey<FixedWindow<TableTimeline>>, FixedOracle>(
       Algorithm::kFixedWindow, [](const Quota& quota) {
         return std::vector<Bound>{{quota.window.count(), 2 * quota.limit}};
       });
@@ -192,7 +192,7 @@ TEST(SlidingWindowLogProperty, AgreesWithAPlainLog) {
 }
 
 TEST(SlidingWindowCounterProperty, AgreesWithItsFormulaOverAPlainLog) {
-  Play<Key<SlidingWindowCounter<TableTimeline>>, SegmentOracle>(
+  Play<SteppedKey<SlidingWindowCounter<TableTimeline>>, SegmentOracle>(
       Algorithm::kSlidingWindowCounter, [](const Quota& quota) {
         return std::vector<Bound>{{quota.window.count(), 2 * quota.limit}};
       });

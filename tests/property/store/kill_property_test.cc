@@ -402,9 +402,9 @@ class KillProperty : public ::testing::Test {
     table.ListBans(list);
     std::set<std::string> listed;
     for (const BannedKey& ban : list.bans) {
-      EXPECT_EQ(ban.key.rule, "r");
-      ASSERT_EQ(ban.key.parts.size(), 1U);
-      listed.insert(ban.key.parts[0].value);
+      EXPECT_EQ(ban.key.rule(), "r");
+      ASSERT_EQ(ban.key.parts().size(), 1U);
+      listed.emplace(ban.key.parts()[0].value);
     }
     EXPECT_EQ(listed.size(), list.bans.size());
     for (int thread = 0; thread < kThreads; ++thread) {

@@ -1,6 +1,5 @@
 #include "simulation/lease/slow_wire.h"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -26,9 +25,9 @@ struct SlowWire::SentCheck final : Sent {
   SentCheck(store::CheckCall& of, bool late) : check(&of), ends_late(late), keys(of.checks.size()) {
     call = &of;
     for (std::size_t i = 0; i < of.checks.size(); ++i) {
-      keys[i].text.Assign(of.checks[i].key);
+      keys[i].Assign(of.checks[i].key);
       checks.push_back(of.checks[i]);
-      checks.back().key = keys[i].text.View(keys[i].parts);
+      checks.back().key = keys[i].view();
     }
     done.checks = checks;
     answers.resize(checks.size());
@@ -51,23 +50,18 @@ struct SlowWire::SentCheck final : Sent {
     }
   }
 
-  struct Key {
-    KeyText text;
-    std::array<core::KeyPart, core::kMaxKeyParts> parts{};
-  };
   store::CheckCall* check;
   bool ends_late;
-  std::vector<Key> keys;
+  std::vector<core::Key> keys;
   std::vector<store::Check> checks;
   std::vector<store::CheckAnswer> answers;
   OnTheSpot<store::CheckCall> done;
 };
 
 struct SlowWire::SentSettle final : Sent {
-  SentSettle(store::SettleCall& of, bool as_refund) : settle(&of), blindly(as_refund) {
+  SentSettle(store::SettleCall& of, bool as_refund) : settle(&of), blindly(as_refund), key(of.key) {
     call = &of;
-    text.Assign(of.key);
-    done.key = refund.key = text.View(parts);
+    done.key = refund.key = key.view();
     done.quota = refund.quota = of.quota;
     done.receipt = of.receipt;
     done.charged = of.charged;
@@ -89,8 +83,7 @@ struct SlowWire::SentSettle final : Sent {
 
   store::SettleCall* settle;
   bool blindly;
-  KeyText text;
-  std::array<core::KeyPart, core::kMaxKeyParts> parts{};
+  core::Key key;
   OnTheSpot<store::SettleCall> done;
   OnTheSpot<store::RefundCall> refund;
 };

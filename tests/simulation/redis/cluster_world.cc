@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 
 namespace sluice::redis {
 
@@ -125,7 +125,7 @@ ClusterWorld::ClusterWorld(std::uint64_t seed, Faults faults)
     }
   }
   for (const auto& key : keys_) {
-    AppendKeyText(key->view().rule, key->view(), ClusterQuota(), names_.emplace_back());
+    AppendKeyName(key->view().rule, key->view(), ClusterQuota(), names_.emplace_back());
   }
   admitted_.resize(keys_.size());
 }

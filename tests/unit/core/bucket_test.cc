@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Token = Key<Bucket<TableTimeline>>;
+using Token = SteppedKey<Bucket<TableTimeline>>;
 
 Quota Rate(Units rate, Duration window, Units burst,
            Algorithm algorithm = Algorithm::kTokenBucket) {
@@ -249,7 +249,7 @@ TEST_P(BucketTest, CountsCrossedReadingsAsNoTimePassed) {
 }
 
 TEST_P(BucketTest, FollowsASharedClockThatStepsBackAlsoOnADenial) {
-  Key<Bucket<StoreTimeline>, StoreTimeline> key(Rate(5, 10s, 5, GetParam()));
+  SteppedKey<Bucket<StoreTimeline>, StoreTimeline> key(Rate(5, 10s, 5, GetParam()));
   EXPECT_EQ(key.CountAllowed(104s, 6), 5);
   EXPECT_EQ(key.Check(94s).retry_after, 2s);
   EXPECT_EQ(key.Check(94s).retry_after, 2s);

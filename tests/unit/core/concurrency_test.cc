@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Holds = Key<Concurrency>;
+using Holds = SteppedKey<Concurrency>;
 
 Quota InFlight(Units limit, Duration hold_ttl = 5s) {
   Quota quota;

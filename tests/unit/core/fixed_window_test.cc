@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Window = Key<FixedWindow<TableTimeline>>;
+using Window = SteppedKey<FixedWindow<TableTimeline>>;
 
 Quota Limit(Units limit, Duration window) {
   Quota quota;
@@ -108,7 +108,7 @@ TEST(FixedWindowTest, AMonthIsNotThirtyDays) {  // A17
 }
 
 TEST(FixedWindowTest, FollowsASharedClockThatStepsBack) {
-  Key<FixedWindow<StoreTimeline>, StoreTimeline> key(Limit(5, 10s));
+  SteppedKey<FixedWindow<StoreTimeline>, StoreTimeline> key(Limit(5, 10s));
   EXPECT_EQ(key.CountAllowed(104s, 6), 5);
   EXPECT_EQ(key.Check(94s).retry_after, 6s);
   EXPECT_EQ(key.Check(95s).retry_after, 5s);

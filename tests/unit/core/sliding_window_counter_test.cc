@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Counter = Key<SlidingWindowCounter<TableTimeline>>;
+using Counter = SteppedKey<SlidingWindowCounter<TableTimeline>>;
 
 Quota Limit(Units limit, Duration window) {
   Quota quota;

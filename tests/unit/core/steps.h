@@ -18,12 +18,12 @@
 namespace sluice::core {
 
 template <class Algo, class Timeline = TableTimeline>
-class Key {
+class SteppedKey {
  public:
   using State = typename Algo::State;
   using Now = BasicNow<Timeline>;
 
-  explicit Key(Quota rules) : quota(rules) {}
+  explicit SteppedKey(Quota rules) : quota(rules) {}
 
   // The line and the wall read the same.
   static Now At(Duration t) { return {.line = BasicInstant<Timeline>(t), .wall = WallInstant(t)}; }
@@ -114,7 +114,7 @@ class Entries {
   std::deque<Entry> entries_;
 };
 
-// The same as Key, for algorithms that keep a list.
+// The same as SteppedKey, for algorithms that keep a list.
 template <class Algo, class Timeline = TableTimeline>
 class ListKey {
  public:

@@ -29,17 +29,17 @@ using Verb = VectorStep::Verb;
 
 // A state as the vectors write it, with times since `start`.
 template <class Timeline>
-value StateOf(const Key<FixedWindow<Timeline>, Timeline>& key, std::int64_t start) {
+value StateOf(const SteppedKey<FixedWindow<Timeline>, Timeline>& key, std::int64_t start) {
   return {{"used", key.state.used}, {"ends", key.state.end_line_ns - start}};
 }
 
 template <class Timeline>
-value StateOf(const Key<AttemptWindow<Timeline>, Timeline>& key, std::int64_t start) {
+value StateOf(const SteppedKey<AttemptWindow<Timeline>, Timeline>& key, std::int64_t start) {
   return {{"used", key.state.used}, {"ends", key.state.end_line_ns - start}};
 }
 
 template <class Timeline>
-value StateOf(const Key<SlidingWindowCounter<Timeline>, Timeline>& key, std::int64_t start) {
+value StateOf(const SteppedKey<SlidingWindowCounter<Timeline>, Timeline>& key, std::int64_t start) {
   return {{"previous", key.state.previous},
           {"current", key.state.current},
           {"begins", key.state.start_ns - start}};
@@ -56,12 +56,12 @@ value DebtOf(const State& state, Duration window, std::int64_t expires) {
 }
 
 template <class Timeline>
-value StateOf(const Key<Bucket<Timeline>, Timeline>& key, std::int64_t start) {
+value StateOf(const SteppedKey<Bucket<Timeline>, Timeline>& key, std::int64_t start) {
   return DebtOf(key.state, key.quota.window, key.state.expiry_ns - start);
 }
 
 template <class Timeline>
-value StateOf(const Key<Throttle<Timeline>, Timeline>& key, std::int64_t start) {
+value StateOf(const SteppedKey<Throttle<Timeline>, Timeline>& key, std::int64_t start) {
   EXPECT_EQ(std::chrono::seconds(key.state.window_s), key.quota.window);
   return DebtOf(key.state, key.quota.window, key.Expiry().time_since_epoch().count() - start);
 }
@@ -287,7 +287,7 @@ auto DriverOf() {
   } else if constexpr (Steps::kTraits.has_holds()) {
     return std::type_identity<HeldKey>{};
   } else {
-    return std::type_identity<Key<Steps, Timeline>>{};
+    return std::type_identity<SteppedKey<Steps, Timeline>>{};
   }
 }
 

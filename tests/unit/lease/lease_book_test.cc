@@ -1,6 +1,5 @@
 #include "lease/lease_book.h"
 
-#include <array>
 #include <chrono>
 #include <string>
 
@@ -28,8 +27,7 @@ TEST(LeaseBookTest, KeepsAKeyOncePerNumbers) {
   EXPECT_EQ(book.Find(Print(5), quota), entry);
   EXPECT_EQ(book.Find(Print(5), QuotaOf(core::Algorithm::kGcra, 50)), nullptr);
   EXPECT_EQ(book.Find(Print(13), quota), nullptr);  // Of the same chain.
-  std::array<core::KeyPart, core::kMaxKeyParts> parts;
-  const core::KeyView view = entry->text.View(parts);
+  const core::KeyView view = entry->key.view();
   EXPECT_EQ(view.rule, "r");
   ASSERT_EQ(view.parts.size(), 1U);
   EXPECT_EQ(view.parts[0].attribute, "user_id");

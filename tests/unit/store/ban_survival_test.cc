@@ -104,8 +104,8 @@ class BanSurvivalTest : public ::testing::Test {
     ASSERT_EQ(list.bans.size(), 2U);
     std::vector<std::string> texts;
     for (const BannedKey& ban : list.bans) {
-      ASSERT_EQ(ban.key.parts.size(), 1U);
-      texts.push_back(ban.key.parts[0].value);
+      ASSERT_EQ(ban.key.parts().size(), 1U);
+      texts.emplace_back(ban.key.parts()[0].value);
       EXPECT_EQ(ban.until - ban.since, hours(1));
     }
     std::ranges::sort(texts);
@@ -168,8 +168,8 @@ TEST_F(BanSurvivalTest, WithoutABlockABanHoldsAndHasNoText) {
   ASSERT_EQ(list.bans.size(), 2U);
   int with_text = 0;
   for (const BannedKey& ban : list.bans) {
-    EXPECT_EQ(ban.key.rule, "r");
-    with_text += static_cast<int>(ban.key.parts.size());
+    EXPECT_EQ(ban.key.rule(), "r");
+    with_text += static_cast<int>(ban.key.parts().size());
   }
   EXPECT_EQ(with_text, 1);
   Open(1000, 1);

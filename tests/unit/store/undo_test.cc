@@ -204,8 +204,8 @@ TEST_F(UndoTest, ABanOfAKeyThatIsBanned) {
                        table.ListBans(list);
                        std::vector<Duration> left;
                        for (const BannedKey& ban : list.bans) {
-                         EXPECT_EQ(ban.key.rule, "r");
-                         EXPECT_EQ(ban.key.parts.size(), 1U);
+                         EXPECT_EQ(ban.key.rule(), "r");
+                         EXPECT_EQ(ban.key.parts().size(), 1U);
                          left.push_back(ban.until - ban.since);
                        }
                        return left;

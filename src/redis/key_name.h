@@ -7,13 +7,8 @@
 
 #include "core/key.h"
 #include "core/quota.h"
-#include "store/packed_key.h"
 
 namespace sluice::redis {
-
-// Appends a text of which what could be mistaken for a separator is %XX: no blank, comma or "=" is
-// left.
-void AppendEscaped(std::string_view text, std::string& out);
 
 // Appends the name of a key in Redis: "sl1:{3f9a0c12}:api_rate:gcra,60000:user_id=u_42", that is
 // version, tag, rule, shape, and the key's attributes.
@@ -26,7 +21,7 @@ void AppendEscaped(std::string_view text, std::string& out);
 // first 32 hex digits of their SHA-256 stand instead.
 //
 // Every node must make the same name of the same key: any change is a new version.
-void AppendKeyText(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
+void AppendKeyName(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
                    std::string& out);
 
 // The tag alone, without its braces, and the slot of Redis Cluster that it means.
@@ -40,16 +35,16 @@ enum class BesideKey : std::uint8_t {
   kBan,      // "sl1:{3f9a0c12}:login:ban:ip~192.0.2.7"
   kDenials,  // "sl1:{3f9a0c12}:login:denials:ip~192.0.2.7"
 };
-void AppendBesideKeyText(std::string_view rule, const core::KeyView& key, BesideKey what,
+void AppendBesideKeyName(std::string_view rule, const core::KeyView& key, BesideKey what,
                          std::string& out);
 
 // Appends the attributes as the name of a ban's key has them, if that has only their digest and
-// they take at most kPackedBytes; else nothing. ReadBanKeyText() wants them with the name.
+// they take at most 2048 bytes; else nothing. ReadBanKeyName() wants them with the name.
 void AppendAttributesOfBan(const core::KeyView& key, std::string& out);
 
 // Which key a ban is of, by the name of the ban's key and what AppendAttributesOfBan() gave. Where
 // that was nothing and the name has a digest: the rule alone. nullopt: it is no ban's key.
-[[nodiscard]] std::optional<store::KeptKey> ReadBanKeyText(std::string_view name,
-                                                           std::string_view attributes);
+[[nodiscard]] std::optional<core::Key> ReadBanKeyName(std::string_view name,
+                                                      std::string_view attributes);
 
 }  // namespace sluice::redis

@@ -1,15 +1,14 @@
-#include "redis/key_text.h"
+#include "redis/key_name.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include <openssl/evp.h>
 #include <xxhash.h>
 
+#include "core/key_codec.h"
 #include "core/shape.h"
 #include "redis/slot_map.h"
 
@@ -20,14 +19,8 @@ namespace {
 constexpr std::string_view kHex = "0123456789abcdef";
 constexpr char kDigestMark = '#';  // No attribute's name begins so: it is escaped there.
 
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                       "0123456789._-/@+:")) {
-    plain[static_cast<unsigned char>(c)] = true;
-  }
-  return plain;
-}();
+// The longest text that a ban keeps of its key.
+constexpr std::size_t kLongestBanText = 2048;
 
 void AppendHex(unsigned char byte, std::string& out) {
   out += kHex[byte >> 4U];
@@ -69,23 +62,11 @@ void AppendHead(std::string_view rule, const core::KeyView& key, std::string& ou
   out += ':';
 }
 
-void AppendPlainAttributes(const core::KeyView& key, std::string& out) {
-  const std::size_t begin = out.size();
-  for (const core::KeyPart& part : key.parts) {
-    if (out.size() != begin) {
-      out += ',';
-    }
-    AppendEscaped(part.attribute, out);
-    out += part.type == core::AttributeType::kIp ? '~' : '=';
-    AppendEscaped(part.value, out);
-  }
-}
-
 // All behind the shape.
 void AppendAttributes(const core::KeyView& key, std::string& out) {
   out += ':';
   const std::size_t begin = out.size();
-  AppendPlainAttributes(key, out);
+  core::AppendKeyText(key.parts, out);
   if (out.size() - begin <= kLongestPlainText) {
     return;
   }
@@ -99,54 +80,7 @@ void AppendAttributes(const core::KeyView& key, std::string& out) {
   }
 }
 
-// What AppendEscaped() made of it; nullopt if it cannot have.
-std::optional<std::string> Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    const std::size_t high = i + 2 < text.size() ? kHex.find(text[i + 1]) : std::string_view::npos;
-    const std::size_t low = i + 2 < text.size() ? kHex.find(text[i + 2]) : std::string_view::npos;
-    if (high == std::string_view::npos || low == std::string_view::npos) {
-      return std::nullopt;
-    }
-    plain += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return plain;
-}
-
-std::optional<store::KeptKey::Part> ReadPart(std::string_view text) {
-  const std::size_t mark = text.find_first_of("=~");
-  if (mark == std::string_view::npos) {
-    return std::nullopt;
-  }
-  auto attribute = Unescaped(text.substr(0, mark));
-  auto value = Unescaped(text.substr(mark + 1));
-  if (!attribute || !value) {
-    return std::nullopt;
-  }
-  return store::KeptKey::Part{
-      .attribute = *std::move(attribute),
-      .type = text[mark] == '~' ? core::AttributeType::kIp : core::AttributeType::kText,
-      .value = *std::move(value)};
-}
-
 }  // namespace
-
-void AppendEscaped(std::string_view text, std::string& out) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (kPlain[byte]) {
-      out += c;
-    } else {
-      out += '%';
-      AppendHex(byte, out);
-    }
-  }
-}
 
 void AppendTag(std::string_view rule, const core::KeyView& key, std::string& out) {
   // The seed keeps a rule, a text and an address of the same bytes apart.
@@ -165,14 +99,14 @@ std::uint16_t SlotOf(std::string_view rule, const core::KeyView& key) {
   return SlotOfTag(tag);
 }
 
-void AppendKeyText(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
+void AppendKeyName(std::string_view rule, const core::KeyView& key, const core::Quota& quota,
                    std::string& out) {
   AppendHead(rule, key, out);
   AppendShape(quota, out);
   AppendAttributes(key, out);
 }
 
-void AppendBesideKeyText(std::string_view rule, const core::KeyView& key, BesideKey what,
+void AppendBesideKeyName(std::string_view rule, const core::KeyView& key, BesideKey what,
                          std::string& out) {
   AppendHead(rule, key, out);
   out += what == BesideKey::kBan ? "ban" : "denials";
@@ -181,37 +115,26 @@ void AppendBesideKeyText(std::string_view rule, const core::KeyView& key, Beside
 
 void AppendAttributesOfBan(const core::KeyView& key, std::string& out) {
   const std::size_t begin = out.size();
-  AppendPlainAttributes(key, out);
+  core::AppendKeyText(key.parts, out);
   const std::size_t size = out.size() - begin;
-  if (size <= kLongestPlainText || size > store::kPackedBytes) {
+  if (size <= kLongestPlainText || size > kLongestBanText) {
     out.resize(begin);
   }
 }
 
-std::optional<store::KeptKey> ReadBanKeyText(std::string_view name, std::string_view attributes) {
+std::optional<core::Key> ReadBanKeyName(std::string_view name, std::string_view attributes) {
   const std::size_t head = name.find("}:");
   if (!name.starts_with(kVersion) || head == std::string_view::npos) {
     return std::nullopt;
   }
   name.remove_prefix(head + 2);
-  store::KeptKey key;
-  key.rule = name.substr(0, name.find(':'));
-  name.remove_prefix(key.rule.size());
+  const std::string_view rule = name.substr(0, name.find(':'));
+  name.remove_prefix(rule.size());
   if (!name.starts_with(kBanInName)) {
     return std::nullopt;
   }
   name.remove_prefix(kBanInName.size());
-  std::string_view rest = name.starts_with(kDigestMark) ? attributes : name;
-  while (!rest.empty()) {
-    const std::string_view text = rest.substr(0, rest.find(','));
-    auto part = ReadPart(text);
-    if (!part) {
-      return std::nullopt;
-    }
-    key.parts.push_back(*std::move(part));
-    rest.remove_prefix(std::min(rest.size(), text.size() + 1));
-  }
-  return key;
+  return core::ReadKeyText(rule, name.starts_with(kDigestMark) ? attributes : name);
 }
 
 }  // namespace sluice::redis
