@@ -2,6 +2,35 @@
 
 #include <cstddef>
 
+// A stack that threads share without a lock
+// =========================================
+//
+// The problem. Requests take blocks and give them back while they hold the locks of slots, so the
+// pool must not wait for anybody. Free blocks therefore form a stack, linked by `next`, whose top
+// is one word that is changed by compare-exchange. Its classic trap has the name ABA:
+//
+// 1. A thread reads the top, block A, and A's link to B. It is put to sleep. Another thread takes
+//    A, takes B, and gives A back. The top is A again, and the sleeper's exchange would make B the
+//    top: a block that is in use. So the upper half of the word counts exchanges. The sleeper's
+//    old count differs, its exchange fails, and it reads again. The count has 32 bits: the sleeper
+//    would have to miss exactly 2^32 exchanges, more than a minute of nothing else, and find A on
+//    top again.
+//
+// 2. The same sleeper reads A's link after another thread took A and wrote something else there.
+//    It reads a number that means nothing, of memory that is always mapped, and never uses it: the
+//    exchange fails. `next` is atomic for this read alone.
+//
+// 3. One thread writes a block and gives it back, another takes it. The giver's exchange releases,
+//    the taker's load acquires, so the taker sees the block as it was given, its link too.
+//
+// 4. SlotArray::FreeBlocks looks at any block's owner without a lock, to find keys whose blocks
+//    might go. What it reads may be out of date. It only says which slot to lock: what is freed is
+//    that slot's own chain, under its lock.
+//
+// 5. The process is killed, with blocks taken and not linked yet, or unlinked and not given back.
+//    The free list is no part of what must survive: at the next start every chain is followed from
+//    its slot, and all blocks in no chain are free (recovery.h). So nothing here needs the
+//    journal.
 namespace sluice::store {
 
 namespace {

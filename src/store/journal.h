@@ -9,24 +9,43 @@
 
 #include "base/assert.h"
 
-namespace sluice::store {
-
-// What one thread is about to overwrite, kept in the mapping: if the process is killed in
-// the middle of a request's writes, whoever opens the file next puts the old bytes back, so
-// that a request is counted whole or not at all.
+// Whole or not at all, though killed at any instruction
+// =====================================================
+//
+// The problem. A request overwrites several places: slots, heads of blocks, entries. If the
+// process is killed in between, the next one finds the mapping half new. So each thread has a
+// record in the mapping, of what it is about to overwrite:
 //
 //   Save()... for every range, Publish(), the writes, Retire(), then the slots are unlocked.
 //
-// A killed process has carried out its stores in program order, so only the compiler must be
-// kept from moving them: hence the signal fences. That holds for processors that reorder, too. A
-// kill takes a thread between two of its instructions: all stores before that point reach memory,
-// if late, and none behind it does. Other threads may see them in another order, but the one who
-// undoes is not among them: it comes when the last thread of the killed process is gone, through
-// the kernel, by way of the lock on the file. (A machine that loses power loses a tmpfs anyway.)
+// Whoever opens the file next puts back what every published record has saved. What can come in
+// between, and why each is safe:
 //
-// Records of two threads never undo each other's work: a thread's Retire comes before it unlocks
-// the slots, the unlock is a release, and the next holder saves those bytes behind its acquire. So
-// when the second record names a slot, the first one is retired.
+// 1. A kill before Publish(). The record counts no ranges, and none of them is overwritten yet.
+//
+// 2. A kill between Publish() and Retire(). All ranges are saved whole, and go back. Where a range
+//    was saved twice, they go back from the last to the first: the oldest bytes win.
+//
+// 3. A kill behind Retire(). The record counts no ranges; the writes stand. The locks in the file
+//    are opened by recovery.
+//
+// 4. A kill while the next process undoes. A record is retired only when all of it went back, so
+//    it is undone again. That writes the same bytes.
+//
+// 5. Two records name the same slot, of which one is half way. A thread retires its record before
+//    it unlocks the slots; the unlock is a release, and the next holder saves the bytes behind its
+//    acquire. So when the second record names the slot, the first one is retired: no two records
+//    undo each other's work.
+//
+// 6. A processor that reorders stores (arm64). A kill takes a thread between two of its
+//    instructions: all stores before that point reach memory, if late, and none behind it does.
+//    Other threads may see them in another order, but who undoes is none of these: it comes when
+//    the last thread of the killed process is gone, through the kernel, by way of the lock on the
+//    file. So only the compiler must be kept from moving stores: hence the signal fences.
+//
+// A machine that loses power loses a tmpfs anyway: that is what snapshots are for.
+namespace sluice::store {
+
 inline constexpr std::size_t kMaxSavedBytes = 48;
 
 struct SavedRange {

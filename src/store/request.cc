@@ -9,6 +9,71 @@
 #include "store/draft.h"
 #include "store/judge.h"
 
+// One request, several keys, many threads
+// =======================================
+//
+// The problem. A request names up to 64 keys, and three things must hold for it. It is charged
+// whole or not at all. The verdicts of all threads are those of some order, one request after the
+// other. And no lock is taken but those of the slots, each held for tens of nanoseconds. What
+// makes this hard is that a slot belongs to no key for ever: between the moment when a thread
+// finds a key and the moment when it locks the slot, another thread may forget that key and give
+// the slot to a different one.
+//
+// The protocol is optimistic. Find or make the slots without a lock, lock them, then look whether
+// they are still what they were. If not, unlock them all and start again. Everything is judged on
+// copies (draft.h); only a request that passes writes, and it writes all at once.
+//
+// The interleavings that matter, and why each is safe:
+//
+// 1. Two requests have two keys in common and name them in opposite order. Both lock by address
+//    (LockAll sorts), so neither holds what the other one has and waits for what it has not: there
+//    is no cycle of waiters. Place() may wait for one lock too, inside SlotArray::Insert. It holds
+//    no other one then, and gives that one back at once.
+//
+// 2. A slot that was found is given to another key before it is locked. The fingerprint under the
+//    lock is another one, so the request starts again. From the lock on nothing can change:
+//    whoever gives a slot away must have its lock.
+//
+// 3. Two keys of the request seem to lie in one slot: it was the first key's when that was looked
+//    up, and the second key's a moment later. Locking it twice would wait for itself for ever, so
+//    the list of locks has each slot once. The comparison then fails for the first key: as in 2.
+//
+// 4. A key has no slot and needs none (a peek, a cost that can never pass). It is judged as fresh,
+//    but what is not there cannot be locked: another thread may insert it at any moment. So it is
+//    looked for once more when all other locks are held. That look (the first, if several keys are
+//    absent) is the request's place in the order. Who inserts the key later comes later, and
+//    cannot have come before this request by way of another key, for those are locked. Who
+//    inserted it earlier and then unlocked one of these other keys is seen, because taking that
+//    lock acquires what its last holder released.
+//
+// 5. A slot was made for the request, which still looks for its other keys. A slot without a state
+//    is free for the taking, so a new one is reserved: heat, and an expiry two seconds ahead, keep
+//    others off. If the request does not use it, UnlockAll frees it. Two requests with the same
+//    new key may share such a slot, and the first to finish frees it under the other one's hands:
+//    that one finds the same fingerprint and a fresh state, or another fingerprint, as in 2. A
+//    process that is killed leaves a reserved slot behind: its state is a fresh key's, and in two
+//    seconds it is free.
+//
+// 6. The request needs a block for an entry or a hold, and the pool has none. Making room takes
+//    other keys' locks while this request holds its own. It only ever tries them
+//    (SlotArray::FreeBlocks), so it waits for nobody, and its own keys are passed over because
+//    they are locked.
+//
+// 7. The process is killed. Before Publish() nothing is written. Between Publish() and Retire()
+//    the next start puts every old byte back (journal.h). After Retire() the charge stands as a
+//    whole. Blocks that fell out of a chain go back to the pool behind Retire() and not earlier:
+//    the old bytes still link to them, and a block must never be in two chains.
+//
+// 8. A thread sleeps between reading the clock and taking its locks, so that its `now` is older
+//    than what a later thread has written. The algorithms take a step back for no time passed, so
+//    the sleeper is judged as of the later moment.
+//
+// 9. Others take this request's slots each time, kTries times over. Then it gives up, as if there
+//    were no room: its checks are denied or, where `when_full` says allow, pass unmetered.
+//
+// Bans stand aside of all this. They are looked up before the first lock and denials are counted
+// behind the last, each with one lock of its own. A ban that another thread imposes meanwhile is
+// ordered behind this request.
 namespace sluice::store {
 
 namespace {
