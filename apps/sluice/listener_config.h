@@ -34,7 +34,7 @@ struct ListenerConfig {
   std::vector<std::string> hosts{};       // http, admin: further names of it in a Host field.
   bool has_proxies = false;               // It has a section `proxy`.
   frontend::http::ProxySettings proxy{};  // Of http. Its `notes` stay unset.
-  frontend::http::LimitDialects limit_headers{};  // Of http.
+  std::uint8_t limit_headers = frontend::http::kDefaultLimitFields;  // Of http: LimitFields.
 };
 
 // The path of "unix:PATH"; nullopt for any other address.

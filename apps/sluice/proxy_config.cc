@@ -15,7 +15,7 @@ namespace sluice::app {
 
 namespace {
 
-using frontend::http::LimitDialects;
+using frontend::http::kLimitDialects;
 using frontend::http::ProxySettings;
 using rules::Reporter;
 using rules::YamlNode;
@@ -23,7 +23,6 @@ using rules::YamlNode;
 constexpr std::array<std::string_view, 2> kPathWords{"as_sent", "strict"};
 constexpr std::array<std::string_view, 3> kEncodedSlash{"refuse", "decode", "keep"};
 constexpr std::array<std::string_view, 3> kRequestFields{"either", "x-original", "x-forwarded"};
-constexpr std::array<std::string_view, 4> kDialects{"x-ratelimit", "draft-10", "github", "none"};
 
 void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPrefix>& trusted) {
   trusted.clear();
@@ -142,19 +141,16 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
   RejectTwice(node, proxy, report);
 }
 
-LimitDialects ReadLimitHeaders(const YamlNode& list, Reporter& report) {
-  LimitDialects dialects{.x_ratelimit = false, .draft_10 = false};
+std::uint8_t ReadLimitHeaders(const YamlNode& list, Reporter& report) {
+  std::array<std::string_view, kLimitDialects.size()> words;
+  std::ranges::transform(kLimitDialects, words.begin(), &frontend::http::LimitDialect::word);
+  std::uint8_t groups = frontend::http::kNoLimitFields;
   EachItem(list, "limit_headers", report, [&](const YamlNode& item) {
-    const auto word = rules::ReadWord(item, "limit_headers", kDialects, report);
-    if (!word) {
-      return;
+    if (const auto word = rules::ReadWord(item, "limit_headers", words, report)) {
+      groups |= kLimitDialects[*word].fields;
     }
-    const std::string_view dialect = kDialects[*word];
-    dialects.x_ratelimit = dialects.x_ratelimit || dialect == "x-ratelimit";
-    dialects.draft_10 = dialects.draft_10 || dialect == "draft-10";
-    dialects.github = dialects.github || dialect == "github";
   });
-  return dialects;
+  return groups;
 }
 
 }  // namespace sluice::app

@@ -12,8 +12,7 @@ namespace sluice::app {
 void ReadProxy(const rules::YamlNode& node, rules::Reporter& report,
                frontend::http::ProxySettings& proxy);
 
-// Reads a listener's `limit_headers`: the dialects that it names, and no other.
-[[nodiscard]] frontend::http::LimitDialects ReadLimitHeaders(const rules::YamlNode& list,
-                                                             rules::Reporter& report);
+// Reads a listener's `limit_headers`: the groups of fields that its words stand for.
+[[nodiscard]] std::uint8_t ReadLimitHeaders(const rules::YamlNode& list, rules::Reporter& report);
 
 }  // namespace sluice::app

@@ -87,7 +87,7 @@ struct FrontEndSettings {
   HostNames host_names{};                 // Of an admin listener: what a Host field may call it.
   std::string metrics_path = "/metrics";  // Of kMetrics.
   ProxySettings proxy{};
-  LimitDialects limit_headers{};
+  std::uint8_t limit_headers = kDefaultLimitFields;
   LoopAnswers* answers =
       nullptr;               // Where answers are counted, if anywhere. Outlives the front end.
   AnswerLog* log = nullptr;  // Logs refusals of requests. Outlives the front end.

@@ -46,37 +46,31 @@ void AddState(TextAppender& out, const service::RuleDecision& item, const Decima
   AddIfAny(out, ";t=", service::EffectiveSeconds(item.quota, item.decision, now));
 }
 
-}  // namespace
+void AppendXRateLimit(TextAppender& out, const service::Verdict& verdict,
+                      const service::RuleDecision& governing, const Shown& shown) {
+  out.Add("X-RateLimit-Limit: ").Add(shown.limit);
+  out.Add("\r\nX-RateLimit-Remaining: ").Add(shown.remaining);
+  if (const auto reset_at = service::ResetAt(verdict.now, governing.decision)) {
+    out.Add("\r\nX-RateLimit-Reset: ").Add(*reset_at);
+  }
+  out.Add("\r\n");
+}
 
-void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
-                       LimitDialects dialects) {
-  const service::RuleDecision* governing = verdict.governing_decision();
-  if (governing == nullptr) {
-    return;
-  }
-  TextAppender out(fields);
-  const Shown shown(governing->decision);
-  if (IsShown(*governing) && (dialects.x_ratelimit || dialects.github)) {
-    out.Add("X-RateLimit-Limit: ").Add(shown.limit);
-    out.Add("\r\nX-RateLimit-Remaining: ").Add(shown.remaining);
-    if (const auto reset_at = service::ResetAt(verdict.now, governing->decision)) {
-      out.Add("\r\nX-RateLimit-Reset: ").Add(*reset_at);
-    }
-    if (dialects.github) {
-      out.Add("\r\nX-RateLimit-Used: ")
-          .Add(governing->decision.limit - governing->decision.remaining);
-      out.Add("\r\nX-RateLimit-Resource: ").Add(governing->rule->id);
-    }
-    out.Add("\r\n");
-  }
-  if (!dialects.draft_10 ||
-      std::none_of(verdict.decisions.begin(), verdict.decisions.end(), IsShown)) {
+void AppendGithub(TextAppender& out, const service::RuleDecision& governing) {
+  out.Add("X-RateLimit-Used: ").Add(governing.decision.limit - governing.decision.remaining);
+  out.Add("\r\nX-RateLimit-Resource: ").Add(governing.rule->id);
+  out.Add("\r\n");
+}
+
+void AppendDraft10(TextAppender& out, const service::Verdict& verdict,
+                   const service::RuleDecision& governing, const Shown& shown) {
+  if (std::none_of(verdict.decisions.begin(), verdict.decisions.end(), IsShown)) {
     return;
   }
   std::string_view before = "RateLimit-Policy: ";
   for (const service::RuleDecision& item : verdict.decisions) {
     if (IsShown(item)) {
-      const Decimal limit = &item == governing ? shown.limit : Decimal(item.decision.limit);
+      const Decimal limit = &item == &governing ? shown.limit : Decimal(item.decision.limit);
       AddPolicy(out.Add(before), item, limit, verdict.now);
       before = ", ";
     }
@@ -85,12 +79,32 @@ void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
   for (const service::RuleDecision& item : verdict.decisions) {
     if (IsShown(item)) {
       const Decimal remaining =
-          &item == governing ? shown.remaining : Decimal(item.decision.remaining);
+          &item == &governing ? shown.remaining : Decimal(item.decision.remaining);
       AddState(out.Add(before), item, remaining, verdict.now);
       before = ", ";
     }
   }
   out.Add("\r\n");
+}
+
+}  // namespace
+
+void AppendLimitFields(const service::Verdict& verdict, std::string& fields, std::uint8_t groups) {
+  const service::RuleDecision* const governing = verdict.governing_decision();
+  if (governing == nullptr) {
+    return;
+  }
+  TextAppender out(fields);
+  const Shown shown(governing->decision);
+  if (IsShown(*governing) && (groups & kXRateLimitFields) != 0) {
+    AppendXRateLimit(out, verdict, *governing, shown);
+  }
+  if (IsShown(*governing) && (groups & kGithubFields) != 0) {
+    AppendGithub(out, *governing);
+  }
+  if ((groups & kDraft10Fields) != 0) {
+    AppendDraft10(out, verdict, *governing, shown);
+  }
 }
 
 std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,

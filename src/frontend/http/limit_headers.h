@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,16 +30,32 @@
 // is its id.
 namespace sluice::frontend::http {
 
-// Which of them a listener sends. Retry-After always goes with a denial.
-struct LimitDialects {
-  bool x_ratelimit = true;
-  bool draft_10 = true;
-  bool github = false;  // Holds x_ratelimit.
+// Fields that are sent together. A listener sends a set of groups; Retry-After always goes with a
+// denial.
+enum LimitFields : std::uint8_t {
+  kNoLimitFields = 0,
+  kXRateLimitFields = 1 << 0,
+  kGithubFields = 1 << 1,  // What GitHub adds to those before.
+  kDraft10Fields = 1 << 2,
 };
 
-// Appends all header lines but Retry-After to `fields`. Nothing if no enforced rule has a limit.
+// A word of a listener's `limit_headers`, and the groups that it stands for.
+struct LimitDialect {
+  std::string_view word;
+  std::uint8_t fields;
+};
+inline constexpr std::array<LimitDialect, 4> kLimitDialects{{
+    {"x-ratelimit", kXRateLimitFields},
+    {"draft-10", kDraft10Fields},
+    {"github", kXRateLimitFields | kGithubFields},
+    {"none", kNoLimitFields},
+}};
+inline constexpr std::uint8_t kDefaultLimitFields = kXRateLimitFields | kDraft10Fields;
+
+// Appends the header lines of the groups in `groups` to `fields`, without Retry-After. Nothing if
+// no enforced rule has a limit.
 void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
-                       LimitDialects dialects = {});
+                       std::uint8_t groups = kDefaultLimitFields);
 
 // What Retry-After says of a denied verdict: the longest of the denying rules' waits, an
 // unknown wait (all slots taken) counting as one second, at least 1. None where one of them

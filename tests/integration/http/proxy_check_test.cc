@@ -385,9 +385,9 @@ TEST_F(ProxyCheckTest, ABrowsersScriptMayReadARefusalWhereItsOriginIsKnown) {
 }
 
 TEST_F(ProxyCheckTest, AListenerSpeaksTheDialectsThatItIsTold) {
-  settings_.limit_headers = {.x_ratelimit = false, .draft_10 = false};
+  settings_.limit_headers = kNoLimitFields;
   EXPECT_THAT(Answer("GET /v1/check/http/x"), Not(HasSubstr("RateLimit")));
-  settings_.limit_headers = {.x_ratelimit = false, .draft_10 = false, .github = true};
+  settings_.limit_headers = kXRateLimitFields | kGithubFields;
   const std::string github = Answer("GET /v1/check/http/x");
   EXPECT_THAT(github, HasSubstr("X-RateLimit-Used: 1\r\nX-RateLimit-Resource: all\r\n"));
   EXPECT_THAT(github, Not(HasSubstr("RateLimit-Policy")));

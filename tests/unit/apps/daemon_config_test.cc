@@ -189,8 +189,8 @@ connections_per_peer: 3
   EXPECT_EQ(proxy.forwarding.header, "X-Real-IP");
   EXPECT_THAT(proxy.headers, testing::ElementsAre(testing::Pair("api_key", "X-Api-Key")));
   EXPECT_THAT(proxy.cors_origins, testing::ElementsAre("https://app.example"));
-  EXPECT_TRUE(config.listeners[0].limit_headers.github);
-  EXPECT_FALSE(config.listeners[0].limit_headers.draft_10);
+  EXPECT_EQ(config.listeners[0].limit_headers,
+            frontend::http::kXRateLimitFields | frontend::http::kGithubFields);
   EXPECT_EQ(config.connections_per_peer, 3U);
   const auto errors = [](const std::string& listener) {
     return ErrorsOf("listeners: [" + listener + "]");
