@@ -60,8 +60,8 @@ void AddRetryAfter(const service::Verdict& verdict, Exchange& exchange) {
   }
 }
 
-void AskCheck(Exchange& exchange) {
-  exchange.Ask([](Exchange& asked) { WriteVerdict(asked, /*is_status=*/false); });
+void WriteCheck(Exchange& exchange) {
+  WriteVerdict(exchange, /*is_status=*/false);
 }
 
 void HandleCheck(const Routed& routed) {
@@ -93,7 +93,7 @@ void HandleCheck(const Routed& routed) {
     RunKeyedCheck(routed);
     return;
   }
-  AskCheck(exchange);
+  exchange.Ask(WriteCheck);
 }
 
 std::optional<Cost> ReadCost(std::string_view text) {

@@ -23,7 +23,7 @@ void Exchange::Begin(Client& client, const wire::HttpRequest* request) {
   operation.Clear();
   response.Clear();
   task_.reset();
-  memory_ = nullptr;
+  for_others_ = false;
 }
 
 void Exchange::AnswerProblem(const Problem& problem) {
@@ -65,47 +65,17 @@ void Exchange::OnTaskDone() {
   client_->OnExchangeReady(*this);
 }
 
-void Exchange::RememberIn(idempotency::AnswerMemory& memory, const std::string& name) {
-  memory_ = &memory;
-  memory_name_ = name;
-}
-
-void Exchange::AnswerAsBefore(const idempotency::AnswerMemory::Answer& answer) {
-  response.status = 200;
-  response.content_type = "application/json";
-  response.fields = answer.metadata;
-  response.Add("Idempotent-Replayed", "true");
-  response.body = answer.body;
-  SetReady();
-}
-
 Duration Exchange::Now() const {
   return pool_.clock().Read().boot;
 }
 
-// Also where the client is gone: if it sends the request again, it has spent already.
-void Exchange::Remember() {
-  idempotency::AnswerMemory& memory = *std::exchange(memory_, nullptr);
-  const service::RuleCheck& check = operation.Get<service::RuleCheck>();
-  if (check.verdict.request_error.empty() && check.verdict.allowed && !check.peek) {
-    memory.Keep(memory_name_, Now(), {.metadata = response.fields, .body = response.body});
-  } else {
-    memory.Drop(memory_name_);
-  }
-}
-
 void Exchange::OnCompleted(service::Operation& /*operation*/) noexcept {
-  if (client_ == nullptr && memory_ == nullptr) {
+  if (client_ != nullptr || for_others_) {
+    write_(*this);
+  }
+  if (client_ == nullptr) {
     pool_.Return(*this);
     return;
-  }
-  write_(*this);
-  if (memory_ != nullptr) [[unlikely]] {
-    Remember();
-    if (client_ == nullptr) {
-      pool_.Return(*this);
-      return;
-    }
   }
   if (hold_back_.count() > 0) {
     state_ = State::kHeld;

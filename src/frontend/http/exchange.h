@@ -11,7 +11,6 @@
 #include "frontend/http/front_end_settings.h"
 #include "frontend/http/response.h"
 #include "frontend/redemption.h"
-#include "idempotency/answer_memory.h"
 #include "net/timer_wheel.h"
 #include "service/operation.h"
 #include "wire/check_json.h"
@@ -114,17 +113,18 @@ class Exchange final : private service::Completion {
     write_ = write;
     state_ = State::kAsking;
   }
+  // The same, and `write` is called even if the client is gone by then: others need its answer.
+  void AskForOthers(Writer write) {
+    Ask(write);
+    for_others_ = true;
+  }
   // The answer that is being written is held back for so long.
   void HoldBack(Duration wait) { hold_back_ = wait; }
   // A task has to be waited for.
   void Run(std::unique_ptr<Task> task);
+  [[nodiscard]] Task* task() const { return task_.get(); }
   // The last thing that a task does. The exchange is answered.
   void OnTaskDone();
-
-  // What is answered to the check that is asked next is remembered under `name`, if it allows.
-  void RememberIn(idempotency::AnswerMemory& memory, const std::string& name);
-  // The answer of an earlier check, and a header field that says so.
-  void AnswerAsBefore(const idempotency::AnswerMemory::Answer& answer);
 
   [[nodiscard]] ExchangePool& pool() { return pool_; }
   // The connection is gone: no answer can be sent.
@@ -150,18 +150,16 @@ class Exchange final : private service::Completion {
 
   void OnCompleted(service::Operation& operation) noexcept override;
   void BecomeReady();
-  void Remember();
 
   ExchangePool& pool_;
   net::Timer hold_;           // While a shaped answer waits.
   Client* client_ = nullptr;  // None: abandoned.
   State state_ = State::kFresh;
   bool task_starts_ = false;
+  bool for_others_ = false;
   Writer write_ = nullptr;
   Duration hold_back_{};
   std::unique_ptr<Task> task_;
-  idempotency::AnswerMemory* memory_ = nullptr;  // Of a check that is to be remembered.
-  std::string memory_name_;
 };
 
 // The exchanges of one front end on one loop, and what they share. One thread.

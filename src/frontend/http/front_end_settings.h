@@ -19,9 +19,12 @@
 #include "frontend/http/browser_guard.h"
 #include "frontend/http/client_address.h"
 #include "frontend/http/limit_headers.h"
-#include "idempotency/answer_memory.h"
 #include "wire/http1_parser.h"
 #include "wire/path_normalizer.h"
+
+namespace sluice::idempotency {
+class AnswerMemory;
+}  // namespace sluice::idempotency
 
 namespace sluice::signing {
 class Keyring;

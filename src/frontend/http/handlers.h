@@ -31,8 +31,8 @@ void HandleCheck(const Routed& routed);
 }
 // Goes on with a keyed check that has been read. The listener has a memory of answers.
 void RunKeyedCheck(const Routed& routed);
-// The exchange's operation is a check by rules that is ready to be asked.
-void AskCheck(Exchange& exchange);
+// Writes the answer to a check that was asked.
+void WriteCheck(Exchange& exchange);
 // Adds Retry-After to the response, where there is a time that a denied request can wait for.
 void AddRetryAfter(const service::Verdict& verdict, Exchange& exchange);
 

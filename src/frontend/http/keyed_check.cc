@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "frontend/http/handlers.h"
+#include "idempotency/answer_memory.h"
 #include "idempotency/keyed_request.h"
 
 namespace sluice::frontend::http {
@@ -40,14 +41,16 @@ class KeyedCheck final : public Task {
   void OnKnown(Outcome outcome, const idempotency::AnswerMemory::Answer& answer) {
     switch (outcome) {
       case Outcome::kDecide:
-        exchange_.RememberIn(memory_, request_.name());
-        AskCheck(exchange_);
+        exchange_.AskForOthers([](Exchange& exchange) {
+          WriteCheck(exchange);
+          static_cast<KeyedCheck*>(exchange.task())->Keep();
+        });
         if (!starts_) {  // Else the connection sees that it must be asked.
           service_.Submit(exchange_.operation);
         }
         return;
       case Outcome::kRepeat:
-        exchange_.AnswerAsBefore(answer);
+        AnswerAsBefore(answer);
         break;
       case Outcome::kOtherBody:
         exchange_.AnswerProblem({.status = 422,
@@ -61,6 +64,28 @@ class KeyedCheck final : public Task {
         break;
     }
     exchange_.OnTaskDone();
+  }
+
+  // Also where the client is gone: if it sends the request again, it has spent already.
+  void Keep() {
+    const auto& check = exchange_.operation.Get<service::RuleCheck>();
+    const Response& response = exchange_.response;
+    if (check.verdict.request_error.empty() && check.verdict.allowed && !check.peek) {
+      memory_.Keep(request_.name(), exchange_.Now(),
+                   {.metadata = response.fields, .body = response.body});
+    } else {
+      memory_.Drop(request_.name());
+    }
+  }
+
+  void AnswerAsBefore(const idempotency::AnswerMemory::Answer& answer) {
+    Response& response = exchange_.response;
+    response.status = 200;
+    response.content_type = "application/json";
+    response.fields = answer.metadata;
+    response.Add("Idempotent-Replayed", "true");
+    response.body = answer.body;
+    exchange_.SetReady();
   }
 
   idempotency::AnswerMemory& memory_;
