@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "envoy/configuration.h"
+#include "envoy/descriptor_tree.h"
 #include "envoy/limit_reader.h"
-#include "envoy/match.h"
 
 namespace {
 

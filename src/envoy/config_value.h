@@ -19,25 +19,29 @@ namespace sluice::envoy {
 using rules::Reporter;
 using rules::YamlNode;
 
-// The members of a map in order, `<<` merged in and of keys given twice the last one: what is
-// there for who looks a name up.
+// The members of a map in order, with `<<` merged in. Of a key given twice, the last one.
 using Members = std::vector<std::pair<const YamlNode*, const YamlNode*>>;
 [[nodiscard]] Members MembersOf(const YamlNode& map);
 
-// Each returns the zero value for null, and notes `cannot unmarshal ...` for what does not fit.
+// Each returns the zero value for null, and reports `cannot unmarshal ...` for another type.
 [[nodiscard]] std::string ReadText(const YamlNode& node, Reporter& report);
 [[nodiscard]] bool ReadBool(const YamlNode& node, Reporter& report);
 [[nodiscard]] std::uint32_t ReadUint32(const YamlNode& node, Reporter& report);
 // The items of a list of maps; none for null.
 [[nodiscard]] std::vector<const YamlNode*> ReadMaps(const YamlNode& node, std::string_view go_type,
                                                     Reporter& report);
-// Whether a map stands here; null passes for an empty one.
+// Whether this is a map; null counts as an empty one.
 [[nodiscard]] bool IsMapOrNull(const YamlNode& node, std::string_view go_type, Reporter& report);
 
-// Any map as it stands. Notes a key that is no text.
+// Any map, unchanged. Reports a key that is not a text.
 [[nodiscard]] wire::StructValue ReadMetadata(const YamlNode& node, Reporter& report);
 
 // How a value is named in messages: its text, or "[...]" and "map[...]".
 [[nodiscard]] std::string ShownAs(const YamlNode& node);
+
+// Reports what a map must not have at any depth, except in `metadata`: unknown keys, lists of
+// anything but maps, values of types that no field has. As in envoyproxy/ratelimit, a known key is
+// accepted at every level, also where it has no meaning.
+void CheckKeys(const YamlNode& map, Reporter& report);
 
 }  // namespace sluice::envoy

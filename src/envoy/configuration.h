@@ -10,7 +10,7 @@
 
 #include "sluice/result.h"
 
-#include "envoy/descriptor_level.h"
+#include "envoy/descriptor_tree.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
 
@@ -18,11 +18,10 @@ namespace sluice::envoy {
 
 // What decides which files are good, and what they mean.
 struct ReadingOptions {
-  bool merge_domains = false;  // Several files may say what belongs to one domain.
+  bool merge_domains = false;  // Several files may describe one domain.
 };
 
-// Everything that the files of one directory say: the trees of descriptors by domain. Immutable:
-// a reload makes a new one.
+// The files of one directory: a tree of descriptors by domain. Immutable: a reload makes a new one.
 class Configuration {
  public:
   Configuration() = default;

@@ -16,7 +16,8 @@ namespace {
 
 using core::Algorithm;
 
-constexpr std::array<std::string_view, 4> kOnStoreError{"fail", "allow", "deny", "local"};
+// In the order of rules::OnStoreError.
+constexpr std::array<std::string_view, 4> kOnStoreError{"allow", "deny", "local", "fail"};
 // What judges a request by its key alone. concurrency does not: nobody would release its holds.
 constexpr auto kAlgorithms =
     core::NamesOf(core::AlgorithmsWith<&core::AlgorithmTraits::has_receipts>());
@@ -70,8 +71,9 @@ Fields ReadFields(const YamlNode& node, Reporter& report, Limit& limit) {
     } else if (field == "period") {
       fields.period = rules::ReadDuration(*value, field, report);
     } else if (field == "on_store_error") {
-      limit.on_store_error = static_cast<OnStoreError>(
-          rules::ReadWord(*value, field, kOnStoreError, report).value_or(0));
+      if (const auto word = rules::ReadWord(*value, field, kOnStoreError, report)) {
+        limit.on_store_error = static_cast<rules::OnStoreError>(*word);
+      }
     } else if (field == "sync") {
       limit.sync = rules::ReadSync(*value, report).value_or(core::Sync::kExact);
       fields.sync_node = value;
@@ -139,8 +141,8 @@ void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Lim
   }
 }
 
-// Whether what was counted by one of them counts for the other. A attempt window is a fixed window,
-// as which it is judged by our own semantics.
+// Whether what was counted by one of them counts for the other. A attempt
+// window is a fixed window, as which it is judged by our own semantics.
 bool ShareCounter(const core::Quota& one, const core::Quota& other) {
   const auto kind = [](const core::Quota& quota) {
     return quota.algorithm == core::Algorithm::kAttemptWindow ? Algorithm::kFixedWindow
@@ -164,7 +166,8 @@ void CheckAmongOthers(const YamlNode& node, const Limit& limit,
     }
     if (limit.quota.window != Duration{} && ShareCounter(limit.quota, other->quota)) {
       report.Fail(node,
-                  "rate_limits has two limits of one period and algorithm, which would count "
+                  "rate_limits has two limits of one period and "
+                  "algorithm, which would count "
                   "together: leave one");
     }
   }

@@ -11,13 +11,13 @@
 
 namespace sluice::envoy {
 
-// Remembers which counters are over their limit, so that the store need not be asked about them
-// until their window ends. Of fixed size; a new one may push an old one out, which then costs a
-// call and nothing else. Safe from any thread.
+// Remembers which counters are over their limit, so that the store is not asked about them until
+// their window ends. Its size is fixed: a new counter may replace an old one, which then costs a
+// call of the store. Safe from any thread.
 //
-// A counter's name here has its window in it, so that what is over need not be taken out. It is
-// kept as 64 bits of a hash with a secret seed: two names of one hash come about once in 2^58
-// asks of a full set, and nobody can make them.
+// A counter's name includes its window here, so that nothing is removed when a window ends. Names
+// are kept as 64 bits of a hash with a secret seed: a full set gives a wrong answer once in 2^58
+// look-ups, and clients cannot construct two names of the same hash.
 class OverLimitCache {
  public:
   struct Window {

@@ -1,30 +1,38 @@
 #include "envoy/rate_limit_call.h"
 
 #include <algorithm>
-#include <utility>
+#include <chrono>
 
-#include "envoy/counter_name.h"
-#include "envoy/limit_override.h"
 #include "envoy/rate_limit_service.h"
 
 namespace sluice::envoy {
 
-RateLimitCall::RateLimitCall() : asked_(*this) {}
-
-bool RateLimitCall::Begin(RateLimitService& service,
-                          const std::shared_ptr<const Configuration>& configuration) {
+void RateLimitCall::Decide(RateLimitService& service,
+                           const std::shared_ptr<const Configuration>& configuration,
+                           service::ChargeBatch& batch) {
   service_ = &service;
   configuration_ = configuration;
   failure = Failure::kNone;
   failure_text = {};
   response.Clear();
-  store_failed_ = false;
-  phase_ = Phase::kCount;
-  parts_.clear();
-  overrides_.clear();
-  texts_.clear();
-  checks_.clear();
-  taken_back_.clear();
+  refunds_.clear();
+  must_look_ = false;
+  charge_.Clear();
+  if (IsAcceptable()) {
+    Match();
+  }
+  if (!refunds_.empty()) {
+    batch.Join(charge_);
+    SendRefunds();
+  } else if (must_look_) {
+    batch.Join(charge_);
+    batch.Ask(PrepareLook());
+  } else {
+    batch.Add(charge_);
+  }
+}
+
+bool RateLimitCall::IsAcceptable() {
   if (request->domain().empty()) {
     Fail(Failure::kBadRequest, "rate limit domain must not be empty");
   } else if (request->descriptors().empty()) {
@@ -32,219 +40,169 @@ bool RateLimitCall::Begin(RateLimitService& service,
   } else if (configuration_ == nullptr) {
     Fail(Failure::kNoConfiguration, "no rate limit configuration loaded");
   }
-  if (failure != Failure::kNone) {
-    return false;
-  }
-  if (service.over_limit_.enabled()) {
-    now_s_ = service.clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1);
-  }
-  const DescriptorLevel* domain = configuration_->Find(request->domain());
-  for (std::size_t i = 0; i < request->descriptors().size(); ++i) {
-    Plan(i, domain);
-  }
-  DropReplaced();
-  MakeChecks();
   return failure == Failure::kNone;
 }
 
-// Which limits the descriptor has, how many hits it brings, and what its counter is called.
-void RateLimitCall::Plan(std::size_t i, const DescriptorLevel* domain) {
-  const wire::RlsDescriptor& descriptor = request->descriptors()[i];
-  Part& part = parts_.emplace_back();
-  part.descriptor = i;
-  if (domain == nullptr) {
-    service_->metrics_.CountDomainNotFound();
-    return;
-  }
-  match_.Clear();
-  if (descriptor.limit && IsHonoured(*descriptor.limit)) {
-    PlanOverride(part, *descriptor.limit, descriptor.entries);
-  } else {
-    FindLimits(*domain, descriptor, match_);
-    if (match_.limits.empty()) {
-      return;
-    }
-    part.limit = match_.limits.front().get();
-    part.counters = part.limit->counters.get();
-    if (match_.has_value_in_metric) {
-      part.counters = service_->metrics_.Named(
-          NameWithValues(request->domain(), match_, descriptor.entries), part.counters);
-    }
-  }
-  const std::uint64_t hits =
-      descriptor.hits_addend.value_or(std::max<std::uint64_t>(request->hits_addend(), 1));
-  part.hits = static_cast<Units>(std::min<std::uint64_t>(hits, kMaxUnits));
-  part.is_negative = descriptor.is_negative_hits;
-  if (part.limit->unlimited) {
-    return;
-  }
-  NameCounter(part);
-  // The others of a list.
-  for (std::size_t n = 1; n < match_.limits.size(); ++n) {
-    Part other = parts_.back();
-    other.limit = match_.limits[n].get();
-    NameCounter(other);
-    parts_.push_back(other);
-  }
-}
-
-void RateLimitCall::NameCounter(Part& part) {
-  part.text_begin = texts_.size();
-  AppendCounterName(texts_, service_->settings_, request->domain(),
-                    request->descriptors()[part.descriptor].entries, match_, *part.limit);
-  part.text_size = texts_.size() - part.text_begin;
-}
-
-void RateLimitCall::PlanOverride(Part& part, const wire::RlsOverride& limit,
-                                 std::span<const wire::RlsEntry> entries) {
-  part.limit = &overrides_.emplace_back(LimitOf(limit, request->domain(), entries));
-  RateLimitMetrics& metrics = service_->metrics_;
-  part.counters = metrics.Named(NameOfOverride(request->domain(), entries), nullptr);
-  if (part.counters == nullptr) {
-    part.counters = metrics.OfOverrides(request->domain());
-  }
-}
-
-// What any limit of the request replaces is not counted, also where that limit is replaced itself.
-void RateLimitCall::DropReplaced() {
-  replaced_.clear();
-  for (const Part& part : parts_) {
-    if (part.limit != nullptr) {
-      replaced_.insert(replaced_.end(), part.limit->replaces.begin(), part.limit->replaces.end());
-    }
-  }
-  if (replaced_.empty()) {
-    return;
-  }
-  for (Part& part : parts_) {
-    if (part.limit != nullptr && !part.limit->name.empty() &&
-        std::ranges::find(replaced_, part.limit->name) != replaced_.end()) {
-      part.limit = nullptr;
-    }
-  }
-}
-
-void RateLimitCall::MakeChecks() {
+// Finds the limits that apply, and fills the charge with their checks.
+void RateLimitCall::Match() {
   const Settings& settings = service_->settings_;
-  key_parts_.clear();
-  key_parts_.reserve(parts_.size());  // Views of its items are made as it grows.
-  bool any_known_over = false;
-  for (Part& part : parts_) {
-    if (part.limit == nullptr || part.limit->unlimited) {
-      continue;
-    }
-    const std::string_view text = std::string_view(texts_).substr(part.text_begin, part.text_size);
-    const core::Quota quota = service_->QuotaOf(*part.limit);
-    if (part.is_negative) {
-      TakenBack& back = taken_back_.emplace_back(*this);
-      back.part = {.attribute = "counter", .value = text};
-      back.key = {.rule = kEnvoyRule, .formerly = {}, .parts = {&back.part, 1}};
-      back.quota = quota;
-      back.units = part.hits;
-      back.sync = part.limit->sync;
-      back.deadline = deadline;
-    } else if (quota.algorithm == core::Algorithm::kAttemptWindow &&
-               service_->over_limit_.Has(text, WindowNow(quota))) {
-      part.is_known_over = true;
-      any_known_over = true;
-      continue;
-    }
-    part.check = static_cast<std::int32_t>(checks_.size());
-    key_parts_.push_back({.attribute = "counter", .value = text});
-    checks_.push_back(
-        {.key = {.rule = kEnvoyRule, .formerly = {}, .parts = {&key_parts_.back(), 1}},
-         .quota = quota,
-         .cost = Cost{part.is_negative ? 0 : part.hits},
-         .shadow = !settings.compatible && part.limit->shadow_mode,
-         .sync = part.limit->sync});
+  if (service_->over_limit_.enabled()) {
+    now_s_ = service_->clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1);
   }
-  if (checks_.size() > store::kMaxChecksPerCall) {
+  limits_.Find(*request, configuration_->Find(request->domain()), settings, &service_->metrics_);
+  limits_.DropReplaced();
+  bool any_known_over = false;
+  for (AppliedLimit& applied : limits_.all()) {
+    if (applied.IsCounted()) {
+      AddCheck(applied);
+      any_known_over |= applied.is_known_over;
+    }
+  }
+  if (charge_.size() > store::kMaxChecksPerCall) {
     Fail(Failure::kTooMany, "more than 64 limits in one request");
+    charge_.Clear();
+    refunds_.clear();
     return;
   }
-  if (settings.compatible && settings.stop_counting_when_over && !checks_.empty()) {
-    if (any_known_over) {
-      for (store::Check& check : checks_) {
-        check.cost = Cost{0};
-      }
-    } else {
-      phase_ = Phase::kLook;
+  charge_.deadline = deadline;
+  charge_.atomicity = settings.compatible ? store::Atomicity::kEach : store::Atomicity::kAll;
+  if (settings.compatible && settings.stop_counting_when_over && charge_.size() != 0) {
+    must_look_ = !any_known_over;
+    for (store::Check& check : charge_.mutable_checks()) {
+      check.cost = any_known_over ? Cost{0} : check.cost;
     }
+  }
+}
+
+void RateLimitCall::AddCheck(AppliedLimit& applied) {
+  const Settings& settings = service_->settings_;
+  const Limit& limit = *applied.limit;
+  const core::Quota quota = QuotaOf(limit, settings);
+  if (applied.is_negative) {
+    AddRefund(applied);
+  } else if (quota.algorithm == core::Algorithm::kAttemptWindow &&
+             service_->over_limit_.Has(applied.counter.value, WindowNow(quota))) {
+    applied.is_known_over = true;
+    return;
+  }
+  applied.check = static_cast<std::int32_t>(charge_.size());
+  charge_.Add({.key = applied.Key(),
+               .quota = quota,
+               .cost = Cost{applied.is_negative ? 0 : applied.hits},
+               .shadow = !settings.compatible && limit.shadow_mode,
+               .sync = limit.sync},
+              limit.on_store_error);
+}
+
+void RateLimitCall::AddRefund(const AppliedLimit& applied) {
+  HitRefund& refund = refunds_.emplace_back(*this);
+  refund.key = applied.Key();
+  refund.quota = QuotaOf(*applied.limit, service_->settings_);
+  refund.units = applied.hits;
+  refund.sync = applied.limit->sync;
+  refund.deadline = deadline;
+}
+
+void RateLimitCall::SendRefunds() {
+  refunds_left_ = refunds_.size();
+  // The last answer may end the call, and with it this list.
+  for (std::size_t i = 0, count = refunds_.size(); i < count; ++i) {
+    service_->path_.store.Refund(refunds_[i]);
+  }
+}
+
+void RateLimitCall::OnRefunded(const HitRefund& refund) noexcept {
+  const service::DecisionPath& path = service_->path_;
+  if (refund.error != store::StoreError::kNone) {
+    Fail(Failure::kStore, "the store did not answer");
+  } else if (path.fallback != nullptr) {
+    path.fallback->Forget(refund.key,
+                          refund.quota);  // Whoever was denied may pass now.
+  }
+  if (--refunds_left_ != 0) {
+    return;
+  }
+  if (failure != Failure::kNone) {
+    charge_.Clear();
+    charge_.Send(path);
+  } else if (must_look_) {
+    store::CheckCall* const look = &PrepareLook();
+    path.store.CheckMany({&look, 1});
+  } else {
+    charge_.Send(path);
+  }
+}
+
+store::CheckCall& RateLimitCall::PrepareLook() {
+  looks_.assign(charge_.size(), {});
+  look_.checks = charge_.mutable_checks();
+  look_.answers = looks_;
+  look_.atomicity = store::Atomicity::kEach;
+  look_.peek = true;
+  look_.deadline = deadline;
+  look_.error = store::StoreError::kNone;
+  return look_;
+}
+
+// Where a counter would go over its limit, only such counters go on.
+void RateLimitCall::OnLooked() noexcept {
+  if (look_.error != store::StoreError::kNone) {
+    charge_.DecideWithout(service_->path_, look_.error);
+    return;
+  }
+  const auto is_over = [](const store::CheckAnswer& look) {
+    return look.error == store::StoreError::kNone && !look.decision.allowed;
+  };
+  if (std::ranges::any_of(looks_, is_over)) {
+    for (std::size_t i = 0; i < looks_.size(); ++i) {
+      store::Check& check = charge_.mutable_checks()[i];
+      check.cost = is_over(looks_[i]) ? check.cost : Cost{0};
+    }
+  }
+  charge_.Send(service_->path_);
+}
+
+void RateLimitCall::OnCharged() noexcept {
+  if (charge_.failed()) {
+    Fail(Failure::kStore, "the store did not answer");
+  }
+  CallResult result =
+      failure == Failure::kStore ? CallResult::kStoreError : CallResult::kServiceError;
+  if (failure == Failure::kNone) {
+    for (AppliedLimit& applied : limits_.all()) {
+      if (applied.IsCounted()) {
+        TakeDecision(applied);
+      }
+    }
+    result = builder_.Build({.request = *request,
+                             .limits = limits_.all(),
+                             .now = charge_.now,
+                             .settings = service_->settings_,
+                             .metrics = service_->metrics_},
+                            response);
+  }
+  service_->metrics_.CountCall(result);
+  OnDecided();
+}
+
+// The decision comes from the charge, or from the cache of counters over their limit.
+void RateLimitCall::TakeDecision(AppliedLimit& applied) const {
+  const core::Quota& quota = applied.limit->quota;
+  if (applied.is_known_over) {
+    const OverLimitCache::Window window = WindowNow(quota);
+    const Duration left = std::chrono::seconds(window.start_s + window.length_s - now_s_);
+    applied.decision = {.limit = quota.limit, .retry_after = left, .reset_after = left};
+    return;
+  }
+  applied.decision = charge_.answers[static_cast<std::size_t>(applied.check)].decision;
+  if (!applied.decision.allowed && !applied.decision.degraded &&
+      CountsDenials(*applied.limit, service_->settings_)) {
+    service_->over_limit_.Remember(applied.counter.value, WindowNow(quota));
   }
 }
 
 OverLimitCache::Window RateLimitCall::WindowNow(const core::Quota& quota) const {
   return OverLimitCache::WindowAt(now_s_, quota.window);
-}
-
-store::CheckCall* RateLimitCall::NextAsk() {
-  if (checks_.empty()) {
-    return nullptr;
-  }
-  answers_.resize(checks_.size());
-  asked_.checks = checks_;
-  asked_.answers = answers_;
-  asked_.atomicity =
-      service_->settings_.compatible ? store::Atomicity::kEach : store::Atomicity::kAll;
-  asked_.peek = phase_ == Phase::kLook;
-  asked_.deadline = deadline;
-  asked_.error = store::StoreError::kNone;
-  return &asked_;
-}
-
-void RateLimitCall::TakeBack() {
-  taken_back_left_ = taken_back_.size();
-  // The last answer may end the call, and with it this list.
-  const std::size_t count = taken_back_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    TakenBack& back = taken_back_[i];
-    service_->store_.Refund(back);
-  }
-}
-
-void RateLimitCall::OnTakenBack() noexcept {
-  if (--taken_back_left_ != 0) {
-    return;
-  }
-  store_failed_ = std::ranges::any_of(
-      taken_back_, [](const TakenBack& back) { return back.error != store::StoreError::kNone; });
-  Proceed();
-}
-
-// What is left to ask, or the end.
-void RateLimitCall::Proceed() noexcept {
-  store::CheckCall* next = store_failed_ ? nullptr : NextAsk();
-  if (next == nullptr) {
-    Finish();
-  } else {
-    service_->store_.CheckMany({&next, 1});
-  }
-}
-
-void RateLimitCall::OnChecked() noexcept {
-  const auto has_error = [](const store::CheckAnswer& answer) {
-    return answer.error != store::StoreError::kNone;
-  };
-  if (phase_ == Phase::kLook && asked_.error == store::StoreError::kNone &&
-      std::ranges::none_of(answers_, has_error)) {
-    phase_ = Phase::kCount;
-    LookAtCosts();
-    Proceed();
-    return;
-  }
-  Finish();
-}
-
-// Where a counter would go over its limit, only such counters go on.
-void RateLimitCall::LookAtCosts() {
-  const bool any_over = std::ranges::any_of(answers_, [](const store::CheckAnswer& answer) {
-    return answer.error == store::StoreError::kNone && !answer.decision.allowed;
-  });
-  for (std::size_t i = 0; any_over && i < checks_.size(); ++i) {
-    if (answers_[i].decision.allowed) {
-      checks_[i].cost = Cost{0};
-    }
-  }
 }
 
 void RateLimitCall::Fail(Failure why, std::string_view text) {

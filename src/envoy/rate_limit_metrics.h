@@ -54,9 +54,7 @@ class RateLimitMetrics final : public telemetry::Source {
   void CountCall(CallResult result) noexcept { calls_.Add(static_cast<std::size_t>(result)); }
   void CountGlobalShadow() noexcept { global_shadow_.Add(); }
   void CountLoad(bool ok) noexcept { loads_.Add(ok ? 1 : 0); }
-  void RecordCall(Duration duration, std::uint64_t times) noexcept {
-    duration_.Record(duration, times);
-  }
+  [[nodiscard]] telemetry::Histogram* durations() noexcept { return &duration_; }
 
   // For tests and people who look: 0 of a name never seen.
   [[nodiscard]] std::uint64_t Read(const StatName& name, Count count) const;

@@ -1,14 +1,8 @@
 #include "envoy/rate_limit_service.h"
 
-#include <array>
-#include <chrono>
 #include <utility>
 
 namespace sluice::envoy {
-
-namespace {
-constexpr std::size_t kAtOnce = 256;  // Longer batches go to the store in pieces.
-}  // namespace
 
 const std::shared_ptr<const Configuration>& ConfigurationPin::Get() {
   const std::uint64_t version = service_.version_.load(std::memory_order_acquire);
@@ -28,11 +22,10 @@ const std::shared_ptr<const Configuration>& ConfigurationPin::Get() {
 RateLimitService::RateLimitService(store::KeyStore& store, const base::Clock& clock,
                                    RateLimitMetrics& metrics, Settings settings,
                                    service::Fallback* fallback)
-    : store_(store),
-      clock_(clock),
+    : clock_(clock),
       metrics_(metrics),
       settings_(std::move(settings)),
-      fallback_(fallback),
+      path_{.store = store, .fallback = fallback, .durations = metrics.durations()},
       over_limit_(settings_.over_limit_cache_bytes) {}
 
 void RateLimitService::SetConfiguration(std::shared_ptr<const Configuration> configuration) {
@@ -48,42 +41,12 @@ std::shared_ptr<const Configuration> RateLimitService::configuration() const {
   return current_;
 }
 
-core::Quota RateLimitService::QuotaOf(const Limit& limit) const {
-  core::Quota quota = limit.quota;
-  if (!settings_.compatible && quota.algorithm == core::Algorithm::kAttemptWindow) {
-    quota.algorithm = core::Algorithm::kFixedWindow;
-  }
-  return quota;
-}
-
 void RateLimitService::Decide(std::span<RateLimitCall* const> batch, ConfigurationPin& pin) {
-  const auto started = std::chrono::steady_clock::now();
-  std::array<store::CheckCall*, kAtOnce> asked;  // NOLINT: only the first `count` are read.
-  std::size_t count = 0;
+  service::ChargeBatch charges(path_);
   for (RateLimitCall* const call : batch) {
-    call->started_ = started;
-    if (!call->Begin(*this, pin.Get())) {
-      call->Finish();
-      continue;
-    }
-    if (!call->taken_back_.empty()) {
-      call->TakeBack();  // And goes on by itself.
-      continue;
-    }
-    store::CheckCall* const next = call->NextAsk();
-    if (next == nullptr) {
-      call->Finish();
-      continue;
-    }
-    asked[count++] = next;
-    if (count == kAtOnce) {
-      store_.CheckMany(asked);
-      count = 0;
-    }
+    call->Decide(*this, pin.Get(), charges);
   }
-  if (count != 0) {
-    store_.CheckMany({asked.data(), count});
-  }
+  charges.Send();
 }
 
 }  // namespace sluice::envoy

@@ -12,22 +12,15 @@
 #include "envoy/rate_limit_call.h"
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/settings.h"
+#include "service/charge_call.h"
 #include "store/key_store.h"
-
-namespace sluice::service {
-class Fallback;
-}  // namespace sluice::service
 
 namespace sluice::envoy {
 
-// Under which id the counters of Envoy's descriptors live. No rule can have it: a rule's id has no
-// such first character.
-inline constexpr std::string_view kEnvoyRule = "@envoy";
-
 class RateLimitService;
 
-// One loop's hold on the configuration in force, so that calls on many loops do not fight over one
-// count of users. One thread.
+// One loop's hold on the configuration in force, so that calls on many loops do
+// not fight over one count of users. One thread.
 class ConfigurationPin {
  public:
   explicit ConfigurationPin(const RateLimitService& service) : service_(service) {}
@@ -40,12 +33,11 @@ class ConfigurationPin {
   std::shared_ptr<const Configuration> pinned_;
 };
 
-// Requests of Envoy's rate limit service in, responses out. Thread-safe. All that it refers to
-// outlives it; it outlives every call that it has not answered.
+// Envoy's rate limit service: requests in, responses out. Thread-safe. Its constructor's references
+// outlive it; it outlives every call that it has not answered.
 class RateLimitService {
  public:
-  // `fallback`: for limits that say `on_store_error: local`; nullptr where the store is in this
-  // process.
+  // `fallback`: for a store that can be unreachable; nullptr where it is in this process.
   RateLimitService(store::KeyStore& store, const base::Clock& clock, RateLimitMetrics& metrics,
                    Settings settings, service::Fallback* fallback = nullptr);
 
@@ -58,9 +50,6 @@ class RateLimitService {
   // The requests of one turn of a loop, each judged for itself; asked of the store together.
   void Decide(std::span<RateLimitCall* const> batch, ConfigurationPin& pin);
 
-  // By which a limit is judged.
-  [[nodiscard]] core::Quota QuotaOf(const Limit& limit) const;
-
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] RateLimitMetrics& metrics() { return metrics_; }
 
@@ -69,11 +58,10 @@ class RateLimitService {
   friend class ConfigurationPin;
   friend class UsageCall;
 
-  store::KeyStore& store_;
   const base::Clock& clock_;
   RateLimitMetrics& metrics_;
   const Settings settings_;
-  service::Fallback* const fallback_;
+  const service::DecisionPath path_;
   OverLimitCache over_limit_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Configuration> current_;  // Guarded by mutex_.

@@ -5,7 +5,7 @@
 
 namespace sluice::envoy {
 
-// What the environment says of how requests are decided (docs/envoy.md).
+// How requests are decided, as the environment sets it (docs/envoy.md).
 struct Settings {
   // As envoyproxy/ratelimit decides: denied hits are counted, each descriptor for itself, failures
   // are of the code UNKNOWN. False: by our own semantics. Limits without an algorithm are fixed

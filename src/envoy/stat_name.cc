@@ -1,6 +1,6 @@
 #include "envoy/stat_name.h"
 
-#include "envoy/match.h"
+#include "envoy/descriptor_tree.h"
 #include "wire/ascii.h"
 
 namespace sluice::envoy {

@@ -23,6 +23,8 @@ std::string_view NameOf(OnStoreError policy) {
       return "allow";
     case OnStoreError::kDeny:
       return "deny";
+    case OnStoreError::kFail:
+      return "fail";
     case OnStoreError::kLocal:
       break;
   }

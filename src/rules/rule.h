@@ -38,7 +38,9 @@ enum class Mode : std::uint8_t { kEnforce, kShadow, kOff };
 // decide, or refuse it. The last two count nothing.
 enum class Action : std::uint8_t { kLimit, kAllow, kDeny };
 enum class OnMissing : std::uint8_t { kSkip, kDeny };
-enum class OnStoreError : std::uint8_t { kAllow, kDeny, kLocal };
+// What stands in for a store that gives no answer. kFail, of limits of Envoy's domains alone: the
+// request fails, and whoever asked decides.
+enum class OnStoreError : std::uint8_t { kAllow, kDeny, kLocal, kFail };
 
 [[nodiscard]] std::string_view NameOf(Mode mode);
 [[nodiscard]] std::string_view NameOf(OnStoreError policy);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/algorithm.h"
+
 namespace sluice::service {
 
 DenialMemory::DenialMemory(std::size_t denials)
@@ -28,7 +30,8 @@ void DenialMemory::Remember(const core::KeyView& key, const core::Quota& quota, 
             .until = now + std::min(denial.retry_after, kFar),
             .fresh = now + std::min(denial.reset_after, kFar),
             .cost = cost.units,
-            .remaining = denial.remaining,
+            // Where a denial is counted, nothing is left after it.
+            .remaining = core::ChargesDenials(quota.algorithm) ? 0 : denial.remaining,
             .limit = quota.limit,
             .rate = quota.rate};
 }

@@ -16,13 +16,12 @@
 
 namespace sluice::service {
 
-// The denials that a store gave lately and that still hold. Until a denial's waiting time is over
-// nobody passes with its cost or more, whether the store can be asked or not: who was denied stays
-// so while the store is away.
+// The recent denials of a store that are still valid. Until a denial's waiting time is over, no
+// request of its cost or more would pass, so that it can be denied while the store is unreachable.
 //
-// Only denials for a time are kept (kQuotaExceeded): what can never pass needs no store, and when a
-// place in flight comes free nobody knows. A fixed number of them; where more are denied, the one
-// that ends first gives way. Any thread.
+// Only denials with a known end are kept (kQuotaExceeded). What can never pass needs no memory, and
+// when a slot in flight becomes free is unknown. Their number is fixed: a new denial replaces the
+// one that ends first. Any thread.
 class DenialMemory {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -36,12 +35,13 @@ class DenialMemory {
   void Remember(const core::KeyView& key, const core::Quota& quota, Cost cost,
                 const Decision& denial, Time now);
 
-  // What the store would say by all that is known: denied, degraded, with what is left of the wait.
-  // Nothing if the cost is less than the denied one's, or the quota has other numbers by now.
+  // The decision that the store would give: denied, degraded, with the rest of the wait. nullopt
+  // without a valid denial, for a smaller cost than the denied one, and for a quota of other
+  // numbers.
   [[nodiscard]] std::optional<Decision> Find(const core::KeyView& key, const core::Quota& quota,
                                              Cost cost, Time now) const;
 
-  // The key has got units back.
+  // Drops the denial of a key that got units back.
   void Forget(const core::KeyView& key, const core::Quota& quota);
 
  private:

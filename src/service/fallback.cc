@@ -40,6 +40,24 @@ bool IsLocal(const UnansweredCheck& unanswered) {
 
 }  // namespace
 
+FailedCheck DecideWithoutStore(rules::OnStoreError policy, const core::Quota& quota) {
+  const Units limit = quota.unlimited ? kUnlimited : quota.limit;
+  Decision decision;
+  decision.degraded = true;
+  decision.limit = limit;
+  if (policy == rules::OnStoreError::kDeny) {
+    decision.allowed = false;
+    decision.reason = Reason::kStoreUnavailable;
+    decision.retry_after = Decision::kUnknown;
+    return {.decision = decision, .outcome = Outcome::kDegradedDenied};
+  }
+  decision.allowed = true;
+  decision.remaining = limit;
+  return {.decision = decision,
+          .outcome = policy == rules::OnStoreError::kLocal ? Outcome::kDegradedLocal
+                                                           : Outcome::kDegradedAllowed};
+}
+
 core::Quota Fallback::ShareOf(const core::Quota& quota) const {
   const Units nodes = std::max(1, nodes_.load(std::memory_order_relaxed));
   core::Quota share = quota;
@@ -48,7 +66,7 @@ core::Quota Fallback::ShareOf(const core::Quota& quota) const {
   return share;
 }
 
-void Fallback::Decide(FallbackRoom& room, bool charge) {
+void Fallback::Decide(store::Atomicity atomicity, bool charge, FallbackRoom& room) {
   bool any_local = false;
   for (UnansweredCheck& unanswered : room.unanswered) {
     const store::Check& check = *unanswered.check;
@@ -60,14 +78,14 @@ void Fallback::Decide(FallbackRoom& room, bool charge) {
       unanswered.policy = rules::OnStoreError::kDeny;  // It is decided: no table is asked.
     }
     any_local |= IsLocal(unanswered);
-    charge &= !Denies(unanswered);
+    charge &= atomicity == store::Atomicity::kEach || !Denies(unanswered);
   }
   if (any_local) {
-    DecideLocally(room, charge);
+    DecideLocally(atomicity, charge, room);
   }
 }
 
-void Fallback::DecideLocally(FallbackRoom& room, bool charge) {
+void Fallback::DecideLocally(store::Atomicity atomicity, bool charge, FallbackRoom& room) {
   room.checks.clear();
   for (const UnansweredCheck& unanswered : room.unanswered) {
     if (IsLocal(unanswered)) {
@@ -79,6 +97,7 @@ void Fallback::DecideLocally(FallbackRoom& room, bool charge) {
   OnTheSpot<store::CheckCall> call;
   call.checks = room.checks;
   call.answers = room.answers;
+  call.atomicity = atomicity;
   call.peek = !charge;
   store::CheckCall* const one = &call;
   local_.CheckMany({&one, 1});

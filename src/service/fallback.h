@@ -5,18 +5,42 @@
 #include <span>
 #include <vector>
 
+#include "sluice/decision.h"
+
 #include "core/quota.h"
 #include "rules/rule.h"
 #include "service/denial_memory.h"
-#include "service/failure_policy.h"
+#include "service/service_metrics.h"
 #include "store/key_store.h"
 
 namespace sluice::service {
 
+// The decision of a check without the store, and how it is counted.
+struct FailedCheck {
+  Decision decision;
+  Outcome outcome = Outcome::kDegradedAllowed;
+};
+
+// Decides a check that the store did not answer. The only place that chooses between failing open,
+// failing closed and limiting in this process. Each policy has its own counter.
+//
+//   allow  Allowed, degraded. The default: a limiter must not become the outage.
+//   deny   Denied, degraded, kStoreUnavailable: 503 and never 429, for the caller has used up
+//          nothing. When the store comes back is unknown.
+//   local  Fallback limits in a table of this process, by this node's share of the quota. Without a
+//          Fallback it decides like allow, and is counted apart.
+//   fail   Not decided here: the request fails (ChargeCall::failed()).
+//
+// Denials of the store that are still valid come before all of these (Fallback).
+//
+// `quota`: by which the store would have judged. An allowed decision shows the whole quota as
+// remaining, and does not govern a verdict that has numbers (verdict.h). Pure.
+[[nodiscard]] FailedCheck DecideWithoutStore(rules::OnStoreError policy, const core::Quota& quota);
+
 // One check that the store did not answer.
 struct UnansweredCheck {
   const store::Check* check = nullptr;
-  rules::OnStoreError policy = rules::OnStoreError::kAllow;
+  rules::OnStoreError policy = rules::OnStoreError::kAllow;  // Not kFail.
   // Out.
   FailedCheck failed{};
   bool charged = false;
@@ -29,39 +53,40 @@ struct UnansweredCheck {
   return !unanswered.check->shadow && !unanswered.failed.decision.allowed;
 }
 
-// The room that answering takes, reused from request to request.
+// Reused from request to request, so that falling back allocates nothing once warm.
 struct FallbackRoom {
   std::vector<UnansweredCheck> unanswered;
   std::vector<store::Check> checks;
   std::vector<store::CheckAnswer> answers;
 };
 
-// What a node with a store across a network goes by while that store is away: the denials that it
-// remembers, and its own table for rules that say on_store_error: local. There every key has this
-// node's share of its quota, rounded up: as many nodes as were counted last share it evenly. What
-// was used there stays used when the store comes and goes. Any thread.
+// Decides in place of a store across a network while it is unreachable: by the denials that it
+// remembers, and for on_store_error: local by a table of this node. In that table a key has this
+// node's share of its quota, rounded up; the nodes that were counted last share it evenly. Use
+// counted there is kept when the store returns and fails again. Any thread.
 class Fallback {
  public:
   // Both outlive it. `local` answers during the verb.
   Fallback(store::KeyStore& local, const std::atomic<int>& nodes) : local_(local), nodes_(nodes) {}
 
-  // Where checks that only this node can judge go: CL.THROTTLE.
+  // For checks that this node alone judges: CL.THROTTLE.
   [[nodiscard]] store::KeyStore& local() { return local_; }
 
-  // The store's own denial, which may be needed later.
+  // Keeps a denial of the store.
   void Remember(const store::Check& check, const Decision& denial) {
     denials_.Remember(check.key, check.quota, check.cost, denial, Now());
   }
 
-  // Decides room.unanswered, all of one request. `charge`: whether the rest of the request allows;
-  // else, or where one of these denies, nothing is charged.
-  void Decide(FallbackRoom& room, bool charge);
+  // Decides room.unanswered, all of one request. `charge`: whether they may be charged at all: the
+  // rest of the request allows, and it is no peek. Under kAll a denial among them charges nothing
+  // either.
+  void Decide(store::Atomicity atomicity, bool charge, FallbackRoom& room);
 
-  // The key was reset, its ban was lifted, or it got units back: the same here.
+  // The same for this node's state, after the store reset a key, lifted its ban or gave units back.
   void Reset(const core::KeyView& key, const core::Quota& quota);
   void Unban(const core::KeyView& key, const core::Quota& quota);
   void Forget(const core::KeyView& key, const core::Quota& quota) { denials_.Forget(key, quota); }
-  // Whether the hold was one of the local table's, and so is carried out.
+  // False: the local table does not have the hold.
   [[nodiscard]] bool Release(const store::HoldCall& hold);
   [[nodiscard]] bool Renew(const store::HoldCall& hold);
 
@@ -69,7 +94,7 @@ class Fallback {
   [[nodiscard]] static DenialMemory::Time Now() { return std::chrono::steady_clock::now(); }
   // This node's part of it.
   [[nodiscard]] core::Quota ShareOf(const core::Quota& quota) const;
-  void DecideLocally(FallbackRoom& room, bool charge);
+  void DecideLocally(store::Atomicity atomicity, bool charge, FallbackRoom& room);
 
   store::KeyStore& local_;
   const std::atomic<int>& nodes_;

@@ -1,48 +1,20 @@
 #include "service/limiter_service.h"
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <utility>
 
 #include "base/assert.h"
-#include "service/batch_timer.h"
 #include "service/fallback.h"
 
 namespace sluice::service {
 
-namespace {
-
-// Collects checks, which a store is asked together.
-class CheckBatch {
- public:
-  explicit CheckBatch(store::KeyStore& store) : store_(store) {}
-
-  void Add(store::CheckCall& call) {
-    asked_[count_++] = &call;
-    if (count_ == kAtOnce) {
-      Flush();
-    }
-  }
-  void Flush() {
-    if (count_ != 0) {
-      store_.CheckMany({asked_.data(), std::exchange(count_, 0)});
-    }
-  }
-
- private:
-  // Far more than hides the memory's latency, and small enough for the stack.
-  static constexpr std::size_t kAtOnce = 256;
-
-  store::KeyStore& store_;
-  std::size_t count_ = 0;
-  std::array<store::CheckCall*, kAtOnce> asked_;  // NOLINT: only the first `count_` are read.
-};
-
-}  // namespace
-
 LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback)
-    : store_(store), metrics_(metrics), fallback_(fallback) {}
+    : store_(store),
+      metrics_(metrics),
+      fallback_(fallback),
+      path_{.store = store, .fallback = fallback, .durations = metrics.durations()},
+      throttle_path_{.store = fallback == nullptr ? store : fallback->local(),
+                     .durations = metrics.durations()} {}
 
 void LimiterService::SetRules(std::shared_ptr<const rules::RuleSet> rules) {
   const std::lock_guard lock(publishing_);
@@ -70,37 +42,24 @@ rules::ModeOverrides LimiterService::Modes() const {
 }
 
 void LimiterService::Submit(std::span<Operation* const> batch) {
-  const BatchTimer timer(metrics_);
-  CheckBatch checks(store_);
-  CheckBatch local(fallback_ == nullptr ? store_ : fallback_->local());
-  CheckBatch& throttles = fallback_ == nullptr ? checks : local;
+  ChargeBatch charges(path_);
   for (Operation* const operation : batch) {
     if (operation->verb() == Operation::Verb::kRuleCheck) [[likely]] {
       RuleCheck& check = operation->Get<RuleCheck>();
-      check.deadline = operation->deadline;
-      check.batch_timer_ = timer.number();
-      check.started_ = timer.started();
-      if (check.Begin(published_.Pin(), metrics_, fallback_, store_)) {
-        checks.Add(check.asked_);
-      } else {
-        check.Finish();
-      }
+      check.charge_.deadline = operation->deadline;
+      check.Match(published_.Pin(), metrics_);
+      charges.Add(check.charge_);
     } else if (operation->verb() == Operation::Verb::kThrottleCheck) {
       ThrottleCheck& check = operation->Get<ThrottleCheck>();
-      check.deadline = operation->deadline;
+      check.charge_.deadline = operation->deadline;
       check.metrics_ = &metrics_;
-      check.batch_timer_ = timer.number();
-      check.started_ = timer.started();
-      throttles.Add(check);
+      charges.Add(check.charge_, throttle_path_);
     } else {
-      // Checks before it in the batch do not see what it changes.
-      checks.Flush();
-      local.Flush();
+      charges.Send();  // Checks before it in the batch do not see what it changes.
       Start(*operation);
     }
   }
-  checks.Flush();
-  local.Flush();
+  charges.Send();
 }
 
 void LimiterService::Start(Operation& operation) {

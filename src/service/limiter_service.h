@@ -7,13 +7,12 @@
 #include "rules/rule.h"
 #include "rules/rule_set.h"
 #include "service/active_rules.h"
+#include "service/charge_call.h"
 #include "service/operation.h"
 #include "service/service_metrics.h"
 #include "store/key_store.h"
 
 namespace sluice::service {
-
-class Fallback;
 
 // Operations in, outcomes out. Decides nothing itself but which checks make a request and how
 // their answers make a verdict. Thread-safe. `store`, `metrics` and `fallback` outlive it; it
@@ -46,6 +45,8 @@ class LimiterService {
   store::KeyStore& store_;
   ServiceMetrics& metrics_;
   Fallback* const fallback_;
+  const DecisionPath path_;
+  const DecisionPath throttle_path_;
   std::mutex publishing_;  // One change at a time: each builds on the snapshot before.
   PublishedRules published_;
 };

@@ -4,10 +4,6 @@
 
 namespace sluice::service {
 
-void RuleCheck::OnVerdict() noexcept {
-  operation_.Complete();
-}
-
 void BanList::OnAnswered() noexcept {
   operation_.Complete();
 }

@@ -1,17 +1,32 @@
 #pragma once
 
-#include "service/decide_call.h"
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sluice/attribute.h"
+#include "sluice/decision.h"
+
+#include "rules/rule_set.h"
+#include "service/active_rules.h"
+#include "service/charge_call.h"
+#include "service/service_metrics.h"
+#include "service/verdict.h"
 
 namespace sluice::service {
 
 class Operation;
 
-// The verb of every request that asks whether it may pass, by the rules in force.
-class RuleCheck final : public DecideCall {
+// The verb of every request that asks whether it may pass, by the rules in force. It keeps its room
+// from request to request, so that nothing is allocated once warm.
+class RuleCheck {
  public:
   explicit RuleCheck(Operation& operation) : operation_(operation) {}
+  RuleCheck(const RuleCheck&) = delete;
+  RuleCheck& operator=(const RuleCheck&) = delete;
 
-  // As a new one, but for the room, which it keeps.
+  // As a new one, but for the room.
   void Clear() {
     attributes = {};
     cost = Cost{};
@@ -22,10 +37,39 @@ class RuleCheck final : public DecideCall {
     secrets = rules::Secrets::kAreValues;
   }
 
+  // In. The bytes that `attributes` views stay alive until the operation is complete.
+  Attributes attributes;
+  Cost cost;  // 0 to kMaxUnits: front ends refuse what is not.
+  // Not empty: only this rule is asked, if it applies; a name that no rule has is an error of
+  // the request. Alive as `attributes` are.
+  std::string_view only_rule;
+  bool peek = false;  // The verdict of such a check, with what is left now; changes nothing.
+  bool want_receipts = false;  // Of all that is charged: what a refund or settlement must name.
+  // Whether `cost` replaces the cost of a rule whose cost attribute is absent: for a status, which
+  // asks what is left. A check without that attribute cannot be judged.
+  rules::AbsentCost absent_cost = rules::AbsentCost::kIsAnError;
+  rules::Secrets secrets = rules::Secrets::kAreValues;  // Hashes: for operators alone.
+
+  // Out. What it points to is valid until the completion returns.
+  Verdict verdict;
+
  private:
-  void OnVerdict() noexcept override;
+  friend class LimiterService;
+  friend class ChargeCallOf<RuleCheck>;
+
+  // Finds the rules that apply, and fills the charge with their checks.
+  void Match(ActiveRulesPin& pin, ServiceMetrics& metrics);
+  void RefuseRequest(std::string why);
+  void OnCharged() noexcept;
+  void MakeVerdict();
+  [[nodiscard]] RuleDecision Answered(const rules::AppliedRule& applied, std::size_t& next);
+  [[nodiscard]] std::shared_ptr<const void> ChargeKeeper() const { return (**pin_).rules; }
 
   Operation& operation_;
+  ActiveRulesPin* pin_ = nullptr;  // Held while the check is under way.
+  ServiceMetrics* metrics_ = nullptr;
+  rules::Matches matches_;  // Room, reused; the charge's checks view it.
+  ChargeCallOf<RuleCheck> charge_{*this};
 };
 
 }  // namespace sluice::service

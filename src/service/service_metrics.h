@@ -40,6 +40,14 @@ inline constexpr std::size_t kOutcomes = 8;
 // All outcomes of one rule share a cache line for each thread.
 static_assert(kOutcomes == telemetry::CounterGroup::kWidth);
 
+// Of a check that a store decided.
+[[nodiscard]] constexpr Outcome OutcomeOf(bool allowed, bool shadow) {
+  if (shadow) {
+    return allowed ? Outcome::kShadowAllowed : Outcome::kShadowDenied;
+  }
+  return allowed ? Outcome::kAllowed : Outcome::kDenied;
+}
+
 // What became of one request.
 enum class RequestResult : std::uint8_t {
   kAllowed,
@@ -107,16 +115,15 @@ class ServiceMetrics final : public telemetry::Source {
   }
   // Of a check that no rule asked for: shown under kThrottleRule.
   void CountThrottle(Outcome outcome) noexcept { throttle_.Add(outcome); }
-  // Whom shadow rules would have denied.
-  // Of a rule in shadow: what it would have denied and every rule in force allowed.
+  // Of a rule in shadow: requests that it would have denied and all other rules allowed.
   [[nodiscard]] std::uint64_t NewlyDenied(std::string_view rule) const;
   // When counting began.
   [[nodiscard]] std::chrono::system_clock::time_point since() const noexcept { return since_; }
+  // The keys that shadow rules would have denied.
   [[nodiscard]] ShadowDenials& shadow_denials() noexcept { return shadow_denials_; }
-  [[nodiscard]] bool times_decisions() const noexcept { return times_decisions_; }
-  // `times` requests had their verdict `duration` after they were handed in.
-  void RecordDecide(Duration duration, std::uint64_t times) noexcept {
-    duration_.Record(duration, times);
+  // From a request's being handed in to its verdict; nullptr where that is not timed.
+  [[nodiscard]] telemetry::Histogram* durations() noexcept {
+    return times_decisions_ ? &duration_ : nullptr;
   }
   // Whoever loads rules says how it went, the first time included.
   void CountReload(bool ok) noexcept { reloads_.Add(ok ? 1 : 0); }

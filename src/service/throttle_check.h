@@ -1,13 +1,13 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "sluice/decision.h"
 
 #include "core/key.h"
 #include "core/quota.h"
+#include "service/charge_call.h"
 #include "service/service_metrics.h"
 #include "store/key_store.h"
 
@@ -18,9 +18,11 @@ class Operation;
 // A check by numbers that its caller brings along, and by no rule: CL.THROTTLE. Its keys belong
 // to kThrottleRule and so to nobody else; what a key owes carries over when its numbers change,
 // the window included (core/throttle.h). Nothing is allocated.
-class ThrottleCheck : private store::CheckCall {
+class ThrottleCheck {
  public:
   explicit ThrottleCheck(Operation& operation);
+  ThrottleCheck(const ThrottleCheck&) = delete;
+  ThrottleCheck& operator=(const ThrottleCheck&) = delete;
 
   // In. The bytes of `key` (at most core::kMaxValueBytes) stay alive until the operation is
   // complete. Requires FaultOf(quota) silent, algorithm kThrottle, and a cost of 0 to kMaxUnits.
@@ -36,15 +38,17 @@ class ThrottleCheck : private store::CheckCall {
 
  private:
   friend class LimiterService;
-  void OnAnswered() noexcept final;
+  friend class ChargeCallOf<ThrottleCheck>;
+
+  void OnCharged() noexcept;
+  [[nodiscard]] static std::shared_ptr<const void> ChargeKeeper() { return nullptr; }
 
   Operation& operation_;
   core::KeyPart part_;
   store::Check check_;
   store::CheckAnswer answer_;
   ServiceMetrics* metrics_ = nullptr;
-  std::uint64_t batch_timer_ = 0;  // Which Submit() of this thread sent it: see batch_timer.h.
-  std::chrono::steady_clock::time_point started_;
+  ChargeCallOf<ThrottleCheck> charge_{*this};
 };
 
 }  // namespace sluice::service

@@ -10,12 +10,12 @@ bool HasNumber(const Decision& decision) {
   return decision.limit != kUnlimited && !decision.degraded;
 }
 
-// Whether `candidate`, declared after `best`, says more about a denial.
+// `candidate` is declared after `best`; both deny.
 bool WaitsLonger(const Decision& candidate, const Decision& best) {
   return candidate.retry_after > best.retry_after;  // kNever > kUnknown > every number.
 }
 
-// Whether `candidate`, declared after `best`, says more about what is left.
+// `candidate` is declared after `best`; both allow.
 bool LeavesLess(const Decision& candidate, const Decision& best) {
   if (HasNumber(candidate) != HasNumber(best)) {
     return HasNumber(candidate);

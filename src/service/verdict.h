@@ -45,15 +45,15 @@ struct Verdict {
   }
 };
 
-// Which decision speaks for the verdict: on a denial the denying enforced rule with the
-// longest wait (never, then unknown, then numbers); else the enforced rule with the least
-// remaining of those that have a number: neither unlimited nor made without the store; only
-// where there is none, the first of these. Ties by declaration; shadow rules never. -1 if no
-// enforced rule is there. `allowed` must be what EnforcedAllow() says.
+// The index of the decision whose numbers are the verdict's. On a denial: the denying enforced rule
+// with the longest wait (never, then unknown, then numbers). Else: the enforced rule with the least
+// remaining among those that have a number, which are neither unlimited nor decided without the
+// store; without one, the first enforced rule. Ties go to the first declared. Never a shadow rule;
+// -1 without an enforced rule. Requires `allowed` from EnforcedAllow().
 [[nodiscard]] int Governing(std::span<const RuleDecision> decisions, bool allowed);
 
-// Whether `candidate`, declared after `best`, says more than it about a request that both judge: a
-// denial before what is allowed, and among equals as Governing() has it.
+// Whether `candidate`, declared after `best`, governs a request that both judge: a denial outranks
+// what is allowed; among equals as Governing() decides.
 [[nodiscard]] bool Outranks(const Decision& candidate, const Decision& best);
 
 // Whether no enforced rule denies.

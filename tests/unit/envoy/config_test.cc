@@ -164,7 +164,7 @@ descriptors:
   EXPECT_EQ(limits[0]->name, "burst");
   EXPECT_EQ(limits[1]->quota.algorithm, core::Algorithm::kSlidingWindow);
   EXPECT_EQ(limits[1]->quota.window, Duration(15min));
-  EXPECT_EQ(limits[1]->on_store_error, OnStoreError::kAllow);
+  EXPECT_EQ(limits[1]->on_store_error, rules::OnStoreError::kAllow);
   for (const auto& limit : limits) {
     EXPECT_EQ(limit->path, "d.k");
     EXPECT_TRUE(limit->shadow_mode);
@@ -190,7 +190,7 @@ descriptors:
   EXPECT_EQ(period.quota.window, Duration(30s));
   EXPECT_EQ(period.requests_per_unit, 20U);
   EXPECT_EQ(period.unit, Unit::kMinute);
-  EXPECT_EQ(period.on_store_error, OnStoreError::kDeny);
+  EXPECT_EQ(period.on_store_error, rules::OnStoreError::kDeny);
   EXPECT_EQ(bucket.sync, core::Sync::kLease);
   EXPECT_EQ(period.sync, core::Sync::kLocal);
 }

@@ -1,7 +1,6 @@
-#include "service/failure_policy.h"
-
 #include <gtest/gtest.h>
 
+#include "service/fallback.h"
 #include "unit/service/service_fixture.h"
 
 namespace sluice::service {

@@ -1,4 +1,4 @@
-#include "envoy/unit.h"
+#include "envoy/limit.h"
 
 #include <chrono>
 

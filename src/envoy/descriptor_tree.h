@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include "envoy/limit.h"
 #include "envoy/value_pattern.h"
+#include "wire/rls_request.h"
 
 namespace sluice::envoy {
 
@@ -16,9 +18,9 @@ struct DescriptorNode;
 
 // The descriptors of one level of the tree.
 //
-// Keys and values are kept apart here, where the service that this follows joins them by `_`:
-// there {key: a, value: b_c} and {key: a_b, value: c} are one rule, and a client can choose a key
-// that reads as another's key and value.
+// Keys and values are separate here. envoyproxy/ratelimit joins them by `_`: there {key: a, value:
+// b_c} and {key: a_b, value: c} are the same rule, and a client can choose a key that equals
+// another rule's key and value.
 class DescriptorLevel {
  public:
   enum class By : std::uint8_t { kValue, kWildcard, kKey };
@@ -40,7 +42,6 @@ class DescriptorLevel {
   // order in which they were added; else the one that names the key alone.
   [[nodiscard]] Found Find(std::string_view key, std::string_view value) const;
 
-  [[nodiscard]] bool empty() const { return nodes_.empty(); }
   // In the order of Add().
   [[nodiscard]] const std::vector<std::unique_ptr<DescriptorNode>>& nodes() const { return nodes_; }
 
@@ -59,7 +60,7 @@ class DescriptorLevel {
   };
 
   std::vector<std::unique_ptr<DescriptorNode>> nodes_;
-  // Views of the nodes' own texts. A node without a value stands under "".
+  // Views the nodes' texts. A node without a value has the name's value "".
   std::unordered_map<Name, const DescriptorNode*, HashName> by_name_;
   std::vector<const DescriptorNode*> wildcards_;
 };
@@ -68,8 +69,8 @@ struct DescriptorNode {
   std::string key;
   std::string value;  // "" for any; of a pattern its text.
   ValuePattern pattern;
-  // None, one, or those of a list: each counts for itself. What stands beside them (shadow_mode and
-  // the like) they have in common.
+  // None, one, or a list, each of which counts for itself. They share the flags of the descriptor,
+  // such as shadow_mode.
   std::vector<std::unique_ptr<Limit>> limits;
   bool value_to_metric = false;
   bool share_threshold = false;
@@ -81,5 +82,29 @@ struct DescriptorNode {
   // Of a wildcard.
   [[nodiscard]] bool Matches(std::string_view of_key, std::string_view of_value) const;
 };
+
+// The path of one descriptor through the tree.
+struct Match {
+  // None: the descriptor has no limit. Several: a list.
+  std::span<const std::unique_ptr<Limit>> limits;
+  // By entry: the pattern that replaces its value (share_threshold), else "". As long as the walk
+  // found nodes.
+  std::vector<std::string_view> shared;
+  // The nodes on the path, and how each matched: for the names of statistics.
+  std::vector<DescriptorLevel::Found> way;
+  // Whether statistics are kept by the request's values, and not by the limit alone.
+  bool has_value_in_metric = false;
+
+  void Clear() {
+    limits = {};
+    shared.clear();
+    way.clear();
+    has_value_in_metric = false;
+  }
+};
+
+// Walks down from `level`, an entry per level. The limits of the last entry's node apply; those of
+// nodes above or below do not. `match` is reused.
+void FindLimits(const DescriptorLevel& level, const wire::RlsDescriptor& descriptor, Match& match);
 
 }  // namespace sluice::envoy

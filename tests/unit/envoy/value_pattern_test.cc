@@ -1,4 +1,4 @@
-#include "envoy/wildcard.h"
+#include "envoy/value_pattern.h"
 
 #include <string>
 

@@ -1,8 +1,10 @@
-#include "envoy/unit.h"
+#include "envoy/limit.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
+#include <utility>
 
 #include "core/wide.h"
 
@@ -27,6 +29,23 @@ constexpr std::array<Row, 7> kRows{{{Unit::kSecond, "SECOND", 1},
 
 constexpr char ToUpper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+// A name is of use to people; this bounds what a long path makes of a header.
+constexpr std::size_t kMostNameBytes = 128;
+
+std::string Printable(std::string text) {
+  text.resize(std::min(text.size(), kMostNameBytes));
+  std::ranges::replace_if(text, [](char c) { return c < ' ' || c > '~'; }, '_');
+  return text;
+}
+
+// "60s", "1500ms".
+std::string PeriodText(Duration period) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  return period % seconds(1) == Duration{} ? std::to_string(period / seconds(1)) + "s"
+                                           : std::to_string(period / milliseconds(1)) + "ms";
 }
 
 }  // namespace
@@ -60,6 +79,42 @@ PerUnit NearestUnit(std::int64_t requests, Duration period) {
   return {.requests = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(scaled, std::numeric_limits<std::uint32_t>::max())),
           .unit = row->unit};
+}
+
+std::string PolicyNameOf(const Limit& limit, std::string_view domain, bool of_list) {
+  if (!limit.name.empty()) {
+    return Printable(limit.name);
+  }
+  std::string name = limit.path.substr(std::min(domain.size() + 1, limit.path.size()));
+  if (of_list) {
+    name += '-' + PeriodText(limit.quota.window);
+    if (limit.quota.algorithm != core::Algorithm::kAttemptWindow) {
+      name += '-';
+      name += core::NameOf(limit.quota.algorithm);
+    }
+  }
+  return Printable(std::move(name));
+}
+
+bool IsHonoured(const wire::RlsOverride& override) {
+  return override.unit >= 1 && override.unit <= kMostUnit;
+}
+
+Limit LimitOf(const wire::RlsOverride& override, std::string_view domain,
+              std::span<const wire::RlsEntry> entries) {
+  Limit limit;
+  limit.unit = static_cast<Unit>(override.unit);
+  limit.requests_per_unit = override.requests_per_unit;
+  limit.quota.algorithm = core::Algorithm::kAttemptWindow;
+  limit.quota.limit = limit.requests_per_unit;
+  limit.quota.window = LengthOf(limit.unit);
+  limit.path = domain;
+  for (const wire::RlsEntry& entry : entries) {
+    limit.path += '.';
+    limit.path += entry.key;
+  }
+  limit.policy = PolicyNameOf(limit, domain, false);
+  return limit;
 }
 
 }  // namespace sluice::envoy

@@ -1,0 +1,168 @@
+#include "service/rule_check.h"
+
+#include <utility>
+
+#include "service/operation.h"
+
+namespace sluice::service {
+
+namespace {
+
+// The decision of a rule without a key: it allows or denies, or has on_missing: deny and a key
+// attribute is absent. Waiting changes nothing.
+Decision WithoutKey(rules::Action action, const core::Quota& quota) {
+  Decision decision;
+  if (action == rules::Action::kAllow) {
+    decision.allowed = true;
+    decision.limit = kUnlimited;
+    decision.remaining = kUnlimited;
+    return decision;
+  }
+  decision.allowed = false;
+  decision.reason =
+      action == rules::Action::kDeny ? Reason::kDenyListed : Reason::kAttributeMissing;
+  decision.limit = quota.unlimited ? kUnlimited : quota.limit;
+  decision.retry_after = Decision::kNever;
+  return decision;
+}
+
+}  // namespace
+
+void RuleCheck::Match(ActiveRulesPin& pin, ServiceMetrics& metrics) {
+  pin_ = &pin;
+  metrics_ = &metrics;
+  verdict.allowed = true;
+  verdict.governing = -1;
+  verdict.kill_switch = false;
+  verdict.wait = Duration{};
+  verdict.now = WallInstant{};
+  verdict.decisions.clear();
+  verdict.request_error.clear();
+  charge_.Clear();
+
+  const ActiveRules& active = *pin;
+  const rules::Rule* const only = only_rule.empty() ? nullptr : FindRule(active, only_rule);
+  if (!only_rule.empty() && only == nullptr) {
+    RefuseRequest(NoSuchRule(only_rule));
+    return;
+  }
+  if (active.rules == nullptr) {
+    return;
+  }
+  verdict.kill_switch = active.modes.all == rules::Mode::kOff;
+  if (Result<void> matched =
+          active.rules->Match(attributes, cost, active.modes, matches_,
+                              {.absent_cost = absent_cost, .only = only, .secrets = secrets});
+      !matched) {
+    RefuseRequest(std::move(matched.error().message));
+    return;
+  }
+
+  // By a rule that denies, or needs an attribute which is absent. Then nothing is charged.
+  bool refused = false;
+  for (const rules::AppliedRule& applied : matches_.applied()) {
+    const rules::Rule& rule = *applied.rule;
+    if (applied.key_missing) {
+      refused |= !applied.shadow && rule.action != rules::Action::kAllow;
+      continue;
+    }
+    charge_.Add({.key = {.rule = rule.id, .formerly = rule.formerly, .parts = applied.parts},
+                 .quota = applied.quota,
+                 .cost = applied.cost,
+                 .shadow = applied.shadow,
+                 .want_receipt = want_receipts && !core::HasHolds(applied.quota.algorithm),
+                 .ban = rule.ban.has_value() ? &*rule.ban : nullptr,
+                 .sync = rule.sync},
+                rule.on_store_error);
+  }
+  if (charge_.size() > store::kMaxChecksPerCall) {
+    charge_.Clear();
+    RefuseRequest("more than " + std::to_string(store::kMaxChecksPerCall) +
+                  " rules apply to this request: give them a match, or let one "
+                  "rule replace "
+                  "others");
+    return;
+  }
+  charge_.peek = peek || refused;
+}
+
+void RuleCheck::RefuseRequest(std::string why) {
+  verdict.allowed = false;
+  verdict.request_error = std::move(why);
+}
+
+void RuleCheck::OnCharged() noexcept {
+  if (verdict.request_error.empty()) {
+    MakeVerdict();
+  } else {
+    metrics_->CountRequest(RequestResult::kError);
+  }
+  ActiveRulesPin& pin = *pin_;
+  operation_.Complete();  // It may be gone now; what its verdict points to must not be before.
+  pin.Drop();
+}
+
+void RuleCheck::MakeVerdict() {
+  const ActiveRules& active = **pin_;
+  if (active.rules == nullptr) {
+    metrics_->CountRequest(RequestResult::kNoRule);
+    return;
+  }
+  verdict.now = charge_.now;
+  std::size_t next = 0;
+  for (const rules::AppliedRule& applied : matches_.applied()) {
+    verdict.decisions.push_back(Answered(applied, next));
+  }
+  verdict.allowed = EnforcedAllow(verdict.decisions);
+  verdict.governing = Governing(verdict.decisions, verdict.allowed);
+  verdict.wait = verdict.allowed ? LongestWait(verdict.decisions) : Duration{};
+
+  if (peek) {
+    metrics_->CountRequest(RequestResult::kPeeked);
+    return;
+  }
+  for (const RuleDecision& made : verdict.decisions) {
+    const Decision& decision = made.decision;
+    if (!decision.shadow || decision.allowed || decision.degraded) {
+      continue;
+    }
+    metrics_->shadow_denials().Count(made.rule->id, made.parts, verdict.allowed);
+    if (verdict.allowed) {
+      active.counters[made.rule->number]->AddNewlyDenied();
+    }
+  }
+  for (const rules::SkippedRule& skipped : matches_.skipped()) {
+    active.counters[skipped.rule->number]->Add(Outcome::kSkipped);
+    if (skipped.missing != rules::SkippedRule::kNone) {
+      active.missing[skipped.missing]->Add();
+    }
+  }
+  metrics_->CountRequest(!verdict.allowed            ? RequestResult::kDenied
+                         : verdict.decisions.empty() ? RequestResult::kNoRule
+                                                     : RequestResult::kAllowed);
+}
+
+// `next`: which answer comes next; rules without a key have none.
+RuleDecision RuleCheck::Answered(const rules::AppliedRule& applied, std::size_t& next) {
+  RuleDecision made{
+      .rule = applied.rule, .quota = applied.quota, .cost = applied.cost, .parts = applied.parts};
+  Outcome outcome = Outcome::kAllowed;
+  if (applied.key_missing) {
+    made.decision = WithoutKey(applied.rule->action, applied.quota);
+    outcome = OutcomeOf(made.decision.allowed, applied.shadow);
+  } else {
+    const store::CheckAnswer& answer = charge_.answers[next];
+    made.decision = answer.decision;
+    made.charged = answer.charged;
+    made.hold = answer.hold;
+    made.receipt = answer.receipt;
+    outcome = charge_.outcome(next++);
+  }
+  made.decision.shadow = applied.shadow;
+  if (!peek) {
+    (**pin_).counters[applied.rule->number]->Add(outcome);
+  }
+  return made;
+}
+
+}  // namespace sluice::service
