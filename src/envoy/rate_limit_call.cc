@@ -182,7 +182,7 @@ void RateLimitCall::OnCharged() noexcept {
                             response);
   }
   service_->metrics_.CountCall(result);
-  OnDecided();
+  completion_.OnCompleted(*this);
 }
 
 // The decision comes from the charge, or from the cache of counters over their limit.

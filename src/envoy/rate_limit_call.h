@@ -12,6 +12,7 @@
 #include "envoy/over_limit_cache.h"
 #include "envoy/response_builder.h"
 #include "service/charge_call.h"
+#include "service/completion.h"
 #include "store/key_store.h"
 #include "wire/rls_request.h"
 #include "wire/rls_response.h"
@@ -22,19 +23,20 @@ class RateLimitService;
 
 // One ShouldRateLimit on its way through RateLimitService::Decide(). Its sender owns it and reuses
 // it, so that nothing is allocated once warm. It stays alive and unmoved from Decide() until
-// OnDecided(). One thread.
+// its completion. One thread.
 //
 // service::ChargeCall decides it, as it decides the requests of all front ends. Two steps of
 // Envoy's service come before: negative hits are refunded, and
 // STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT reads all counters. ResponseBuilder comes after.
 class RateLimitCall {
  public:
-  RateLimitCall() = default;
+  // `completion` outlives it.
+  explicit RateLimitCall(service::CompletionOf<RateLimitCall>& completion)
+      : completion_(completion) {}
   RateLimitCall(const RateLimitCall&) = delete;
   RateLimitCall& operator=(const RateLimitCall&) = delete;
-  virtual ~RateLimitCall() = default;
 
-  // In. Alive, with the bytes that it views, until OnDecided().
+  // In. Alive, with the bytes that it views, until the completion.
   const wire::RlsRequest* request = nullptr;
   store::StoreCall::Deadline deadline = store::StoreCall::Deadline::max();
 
@@ -51,11 +53,6 @@ class RateLimitCall {
   std::string_view failure_text;
   wire::RlsResponse response;
 
-  // Called once, on the thread that sent the call, during Decide() or later. The last thing done
-  // with the call.
-  virtual void OnDecided() noexcept = 0;
-
- protected:
   // Releases the configuration, which `response` refers to: for a call that returns to its pool.
   void Rest() noexcept { configuration_.reset(); }
 
@@ -98,6 +95,7 @@ class RateLimitCall {
   [[nodiscard]] OverLimitCache::Window WindowNow(const core::Quota& quota) const;
   void Fail(Failure why, std::string_view text);
 
+  service::CompletionOf<RateLimitCall>& completion_;
   RateLimitService* service_ = nullptr;
   std::shared_ptr<const Configuration> configuration_;
   std::int64_t now_s_ = 0;  // The wall's, where the cache of counters is in use.

@@ -12,7 +12,7 @@ void UsageCall::Start(RateLimitService& service) {
   configuration_ = service.configuration();
   Find();
   if (failure != Failure::kNone || uses.empty()) {
-    OnDone();
+    completion_.OnCompleted(*this);
   } else if (reset) {
     SendResets();
   } else {
@@ -65,7 +65,7 @@ void UsageCall::OnCharged() noexcept {
   for (std::size_t i = 0; i < uses.size(); ++i) {
     uses[i].decision = charge_.answers[i].decision;
   }
-  OnDone();
+  completion_.OnCompleted(*this);
 }
 
 void UsageCall::SendResets() {
@@ -94,7 +94,7 @@ void UsageCall::OnReset(const Reset& of_limit) noexcept {
   service_->over_limit_.Forget(of_limit.key.parts.front().value,
                                OverLimitCache::WindowAt(now_s, of_limit.quota.window));
   if (--resets_left_ == 0) {
-    OnDone();
+    completion_.OnCompleted(*this);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "envoy/applied_limits.h"
 #include "envoy/configuration.h"
 #include "service/charge_call.h"
+#include "service/completion.h"
 #include "store/key_store.h"
 #include "wire/rls_request.h"
 
@@ -20,15 +21,15 @@ class RateLimitService;
 // An operator's request about counters: how much of their limits is used, which changes nothing and
 // is not counted, or a reset. The descriptors of a request of Envoy's name the counters; its hits
 // are ignored, and limits that others replace are included. Its sender owns it. It stays alive and
-// unmoved from Start() until OnDone(). One thread.
+// unmoved from Start() until its completion. One thread.
 class UsageCall {
  public:
-  UsageCall() = default;
+  // `completion` outlives it.
+  explicit UsageCall(service::CompletionOf<UsageCall>& completion) : completion_(completion) {}
   UsageCall(const UsageCall&) = delete;
   UsageCall& operator=(const UsageCall&) = delete;
-  virtual ~UsageCall() = default;
 
-  // In. Alive, with the bytes that it views, until OnDone().
+  // In. Alive, with the bytes that it views, until its completion.
   const wire::RlsRequest* request = nullptr;
   bool reset = false;
 
@@ -45,9 +46,6 @@ class UsageCall {
   std::vector<Use> uses;
 
   void Start(RateLimitService& service);
-  // Called once, on the thread that started it, during Start() or later. The
-  // last thing done with the call.
-  virtual void OnDone() noexcept = 0;
 
  private:
   friend class service::ChargeCallOf<UsageCall>;
@@ -70,6 +68,7 @@ class UsageCall {
   void OnReset(const Reset& of_limit) noexcept;
   void Fail(Failure why, std::string text);
 
+  service::CompletionOf<UsageCall>& completion_;
   RateLimitService* service_ = nullptr;
   std::shared_ptr<const Configuration> configuration_;
   AppliedLimits limits_;

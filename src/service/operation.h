@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "service/completion.h"
 #include "service/hold_change.h"
 #include "service/key_change.h"
 #include "service/rule_check.h"
@@ -20,23 +21,8 @@ namespace sluice::service {
 
 class Operation;
 
-// The owner of operations, which is called back.
-class Completion {
- public:
-  // `operation` is complete: called once for each time that it was submitted, on the thread that
-  // submitted it, during LimiterService::Submit() or later. What its verb points to is good until
-  // this returns. The owner may submit it again, or destroy it, in here.
-  virtual void OnCompleted(Operation& operation) noexcept = 0;
-
- protected:
-  ~Completion() = default;
-};
-
-// For owners whose store answers during Submit(): they need no call.
-class NoCompletion final : public Completion {
- public:
-  void OnCompleted(Operation& /*operation*/) noexcept override {}
-};
+using Completion = CompletionOf<Operation>;
+using NoCompletion = NoCompletionOf<Operation>;
 
 // One thing that a caller asks of the service, from its bytes to its outcome: a verb with what goes
 // in and comes out, the bytes that it views, and by when it must be answered.

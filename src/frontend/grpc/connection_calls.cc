@@ -190,9 +190,9 @@ Status Connection::Ask(Call& call, std::string_view message) {
     exchange.Return();
     return status;
   }
-  exchange.deadline = call.deadline;
+  exchange.call().deadline = call.deadline;
   call.exchange = &exchange;
-  rate_limit_batch_.push_back(&exchange);
+  rate_limit_batch_.push_back(&exchange.call());
   return {};
 }
 

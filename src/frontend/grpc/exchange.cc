@@ -19,24 +19,25 @@ bool RateLimitExchange::Begin(Connection& connection, std::string_view bytes, bo
   Start(connection);
   compatible_ = compatible;
   bytes_.assign(bytes);
-  request = &request_;
+  call_.request = &request_;
   return request_.Read(bytes_);
 }
 
 Status RateLimitExchange::Render(std::string& message) {
-  switch (failure) {
+  using Failure = envoy::RateLimitCall::Failure;
+  switch (call_.failure) {
     case Failure::kNone:
-      response.AppendMessage(message);
+      call_.response.AppendMessage(message);
       return {};
     case Failure::kTooMany:
-      return {GrpcCode::kResourceExhausted, failure_text};
+      return {GrpcCode::kResourceExhausted, call_.failure_text};
     case Failure::kBadRequest:
-      return {compatible_ ? GrpcCode::kUnknown : GrpcCode::kInvalidArgument, failure_text};
+      return {compatible_ ? GrpcCode::kUnknown : GrpcCode::kInvalidArgument, call_.failure_text};
     case Failure::kNoConfiguration:
     case Failure::kStore:
       break;
   }
-  return {compatible_ ? GrpcCode::kUnknown : GrpcCode::kUnavailable, failure_text};
+  return {compatible_ ? GrpcCode::kUnknown : GrpcCode::kUnavailable, call_.failure_text};
 }
 
 }  // namespace sluice::frontend::grpc

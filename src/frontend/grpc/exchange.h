@@ -73,7 +73,8 @@ class Exchange {
 };
 
 // envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit.
-class RateLimitExchange final : public Exchange, public envoy::RateLimitCall {
+class RateLimitExchange final : public Exchange,
+                                private service::CompletionOf<envoy::RateLimitCall> {
  public:
   explicit RateLimitExchange(Pool<RateLimitExchange>& pool) : pool_(pool) {}
 
@@ -81,15 +82,19 @@ class RateLimitExchange final : public Exchange, public envoy::RateLimitCall {
   [[nodiscard]] bool Begin(Connection& connection, std::string_view bytes, bool compatible);
   [[nodiscard]] std::string_view error() const { return request_.error(); }
 
-  void OnDecided() noexcept override { BecomeReady(); }
+  // To be sent.
+  [[nodiscard]] envoy::RateLimitCall& call() { return call_; }
   [[nodiscard]] Status Render(std::string& message) override;
   void Return() noexcept override {
-    Rest();
+    call_.Rest();
     pool_.Return(*this);
   }
 
  private:
+  void OnCompleted(envoy::RateLimitCall& /*call*/) noexcept override { BecomeReady(); }
+
   Pool<RateLimitExchange>& pool_;
+  envoy::RateLimitCall call_{*this};
   std::string bytes_;  // That the request views.
   wire::RlsRequest request_;
   bool compatible_ = true;

@@ -19,30 +19,30 @@ namespace {
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 
 // One request of /json, from its body to its answer. The exchange owns it.
-class RateLimitTask final : public Task, private envoy::RateLimitCall {
+class RateLimitTask final : public Task, private service::CompletionOf<envoy::RateLimitCall> {
  public:
   RateLimitTask(Exchange& exchange, envoy::RateLimitService& service)
       : exchange_(exchange), service_(service) {}
 
   [[nodiscard]] bool Read(std::string_view body) {
-    request = &request_;
+    call_.request = &request_;
     return json_.Read(body, request_);
   }
 
   void Start() override {
     envoy::ConfigurationPin pin(service_);
-    RateLimitCall* const self = this;
-    service_.Decide({&self, 1}, pin);
+    envoy::RateLimitCall* const one = &call_;
+    service_.Decide({&one, 1}, pin);
   }
 
  private:
-  void OnDecided() noexcept override {
-    if (failure != Failure::kNone) {
+  void OnCompleted(envoy::RateLimitCall& /*call*/) noexcept override {
+    if (call_.failure != envoy::RateLimitCall::Failure::kNone) {
       exchange_.AnswerText(400, kPlain, "Bad Request\n");
     } else {
       std::string body;
-      response.AppendJson(body);
-      const bool over = response.overall_code == wire::RlsCode::kOverLimit;
+      call_.response.AppendJson(body);
+      const bool over = call_.response.overall_code == wire::RlsCode::kOverLimit;
       exchange_.AnswerText(over ? 429 : 200, "application/json", body);
     }
     exchange_.OnTaskDone();
@@ -52,6 +52,7 @@ class RateLimitTask final : public Task, private envoy::RateLimitCall {
   envoy::RateLimitService& service_;
   wire::RlsJson json_;
   wire::RlsRequest request_;
+  envoy::RateLimitCall call_{*this};
 };
 
 int StatusOf(envoy::UsageCall::Failure failure) {
@@ -96,16 +97,16 @@ void AppendUse(wire::JsonWriter& json, const envoy::UsageCall::Use& use) {
 }
 
 // From its body to its answer. The exchange owns it.
-class UsageTask final : public Task, private envoy::UsageCall {
+class UsageTask final : public Task, private service::CompletionOf<envoy::UsageCall> {
  public:
   UsageTask(Exchange& exchange, envoy::RateLimitService& service, bool is_reset)
       : exchange_(exchange), service_(service) {
-    reset = is_reset;
+    call_.reset = is_reset;
   }
 
   // False, answered, if the body is none.
   [[nodiscard]] bool Read(std::string_view body) {
-    request = &request_;
+    call_.request = &request_;
     if (json_.Read(body, request_)) {
       return true;
     }
@@ -114,23 +115,25 @@ class UsageTask final : public Task, private envoy::UsageCall {
     return false;
   }
 
-  void Start() override { UsageCall::Start(service_); }
+  void Start() override { call_.Start(service_); }
 
  private:
-  void OnDone() noexcept override {
-    if (failure != Failure::kNone) {
-      exchange_.AnswerProblem(
-          {.status = StatusOf(failure), .title = {}, .detail = failure_text, .code = {}});
+  void OnCompleted(envoy::UsageCall& /*call*/) noexcept override {
+    if (call_.failure != envoy::UsageCall::Failure::kNone) {
+      exchange_.AnswerProblem({.status = StatusOf(call_.failure),
+                               .title = {},
+                               .detail = call_.failure_text,
+                               .code = {}});
     } else {
       std::string body;
       wire::JsonWriter json(body);
       json.BeginObject();
-      if (reset) {
-        json.Name("keys").Number(static_cast<std::int64_t>(uses.size()));
+      if (call_.reset) {
+        json.Name("keys").Number(static_cast<std::int64_t>(call_.uses.size()));
         json.Name("complete").Truth(true);
       } else {
         json.Name("limits").BeginArray();
-        for (const Use& use : uses) {
+        for (const envoy::UsageCall::Use& use : call_.uses) {
           AppendUse(json, use);
         }
         json.EndArray();
@@ -145,6 +148,7 @@ class UsageTask final : public Task, private envoy::UsageCall {
   envoy::RateLimitService& service_;
   wire::RlsJson json_;
   wire::RlsRequest request_;
+  envoy::UsageCall call_{*this};
 };
 
 void HandleUsage(const Routed& routed, bool reset) {

@@ -47,8 +47,9 @@ constexpr std::int64_t kNow = 1'234'567'890;  // In a minute that begins 30 s be
 // A node of ours, on a clock of the test's.
 class Node {
  public:
-  struct Call final : envoy::RateLimitCall {
-    void OnDecided() noexcept override { decided = true; }
+  struct Call final : private service::CompletionOf<envoy::RateLimitCall>, envoy::RateLimitCall {
+    Call() : RateLimitCall(static_cast<service::CompletionOf<RateLimitCall>&>(*this)) {}
+    void OnCompleted(RateLimitCall& /*call*/) noexcept override { decided = true; }
     bool decided = false;
     wire::RlsRequest own;
     std::string bytes;

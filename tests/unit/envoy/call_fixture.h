@@ -21,8 +21,9 @@ using support::RlsDescriptorText;
 // Envoy's service over a table, on a clock of the test's that stands at the beginning of a day.
 class CallFixture : public testing::Test {
  protected:
-  struct Call final : RateLimitCall {
-    void OnDecided() noexcept override { ++decided; }
+  struct Call final : private service::CompletionOf<RateLimitCall>, RateLimitCall {
+    Call() : RateLimitCall(static_cast<service::CompletionOf<RateLimitCall>&>(*this)) {}
+    void OnCompleted(RateLimitCall& /*call*/) noexcept override { ++decided; }
     int decided = 0;
     wire::RlsRequest own;
     std::string bytes;

@@ -127,9 +127,6 @@ TEST_F(EnvoyFallbackTest, HitsThatAreTakenBackEndWhatIsRemembered) {
 }
 
 TEST_F(EnvoyFallbackTest, AResetEndsWhatIsRememberedAndCountedLocally) {
-  struct Reset final : UsageCall {
-    void OnDone() noexcept override {}
-  };
   Open();
   DenyAll();
   (void)Ask({Entry("allow")});
@@ -137,7 +134,8 @@ TEST_F(EnvoyFallbackTest, AResetEndsWhatIsRememberedAndCountedLocally) {
   EXPECT_TRUE(IsOver(Ask({{.entries = {{"local", "x"}}, .hits = 6}})));
   EXPECT_TRUE(IsOver(Ask({Entry("allow")})));
   store_.call_error = StoreError::kNone;
-  Reset reset;
+  service::NoCompletionOf<UsageCall> none;
+  UsageCall reset(none);
   reset.request = &call_.own;
   reset.reset = true;
   call_.bytes = support::RlsRequestMessage("d", {Entry("allow"), Entry("local")});
@@ -151,14 +149,12 @@ TEST_F(EnvoyFallbackTest, AResetEndsWhatIsRememberedAndCountedLocally) {
 }
 
 TEST_F(EnvoyFallbackTest, AUsageNeedsTheStore) {
-  struct Usage final : UsageCall {
-    void OnDone() noexcept override {}
-  };
   Open();
   GoAway();
   call_.bytes = support::RlsRequestMessage("d", {Entry("local")});
   ASSERT_TRUE(call_.own.Read(call_.bytes));
-  Usage usage;
+  service::NoCompletionOf<UsageCall> none;
+  UsageCall usage(none);
   usage.request = &call_.own;
   usage.Start(*service_);
   EXPECT_EQ(usage.failure, UsageCall::Failure::kStore);

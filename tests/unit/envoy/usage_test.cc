@@ -32,8 +32,9 @@ descriptors:
 
 class UsageTest : public CallFixture {
  protected:
-  struct Usage final : UsageCall {
-    void OnDone() noexcept override { ++done; }
+  struct Usage final : private service::CompletionOf<UsageCall>, UsageCall {
+    Usage() : UsageCall(static_cast<service::CompletionOf<UsageCall>&>(*this)) {}
+    void OnCompleted(UsageCall& /*call*/) noexcept override { ++done; }
     int done = 0;
     std::string bytes;
     wire::RlsRequest own;
