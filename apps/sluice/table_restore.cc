@@ -15,9 +15,9 @@
 #include "daemon_config.h"
 #include "open_table.h"
 #include "sources/files.h"
-#include "store/key_image.h"
 #include "store/table_inspection.h"
-#include "store/table_snapshot_files.h"
+#include "store/table_snapshot.h"
+#include "store/table_snapshot_format.h"
 
 namespace sluice::app {
 

@@ -13,7 +13,7 @@
 #include "core/key_codec.h"
 #include "store/block.h"
 #include "store/draft.h"
-#include "store/former_keys.h"
+#include "store/key_guard.h"
 #include "store/request.h"
 #include "store/table_core.h"
 

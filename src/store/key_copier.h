@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "store/key_image.h"
 #include "store/slot_array.h"
+#include "store/table_snapshot_format.h"
 
 namespace sluice::store {
 

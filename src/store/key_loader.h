@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "store/key_image.h"
 #include "store/key_store.h"
 #include "store/table_layout.h"
+#include "store/table_snapshot_format.h"
 
 namespace sluice::store {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -7,9 +8,24 @@
 
 #include "store/block_pool.h"
 #include "store/slot.h"
-#include "store/table_stats.h"
 
 namespace sluice::store {
+
+// What a table counts. None is touched by a decision on a key that is there; on a cache line of its
+// own, so that one thread's inserts do not take from the others what they read for each decision.
+struct alignas(64) TableCounters {
+  std::atomic<std::uint64_t> inserts{0};
+  std::atomic<std::uint64_t> reclaimed{0};
+  std::atomic<std::uint64_t> evictions{0};
+  std::atomic<std::uint64_t> block_evictions{0};
+  std::atomic<std::uint64_t> full_denials{0};
+  std::atomic<std::uint64_t> full_allows{0};
+  std::atomic<std::uint64_t> bans{0};
+
+  static void Add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) {
+    counter.fetch_add(n, std::memory_order_relaxed);
+  }
+};
 
 // Keys and where they lie: open addressing with linear probing. A key's home is the high
 // half of its fingerprint, scaled to the number of homes; it lies there or up to `reach` slots

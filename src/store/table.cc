@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "store/decide_one.h"
-#include "store/former_keys.h"
+#include "store/key_guard.h"
 #include "store/request.h"
 #include "store/table_open.h"
 

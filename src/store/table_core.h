@@ -10,7 +10,6 @@
 #include "store/key_store.h"
 #include "store/rule_directory.h"
 #include "store/slot_array.h"
-#include "store/table_stats.h"
 
 namespace sluice::store {
 

@@ -8,7 +8,7 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
-#include "store/key_image.h"
+#include "store/table_snapshot_format.h"
 
 namespace sluice::store {
 

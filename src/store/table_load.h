@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "store/table_layout.h"
-#include "store/table_snapshot_files.h"
+#include "store/table_snapshot.h"
 
 // How keys come into a new table from where they were before. Each leaves the new table's
 // header with secret and time line, but without the magic, and says which blocks are in use.

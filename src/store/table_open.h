@@ -1,15 +1,38 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sluice/result.h"
 
 #include "base/clock.h"
 #include "store/mapping.h"
+#include "store/table_core.h"
 #include "store/table_layout.h"
-#include "store/table_options.h"
 
 namespace sluice::store {
+
+struct TableOptions {
+  std::string path;                // Empty: plain memory. Else a file, best under /dev/shm.
+  std::uint64_t keys = 1'000'000;  // Live keys that the table is made for. 1 to kMostKeys.
+  std::uint64_t blocks = 0;        // For logs, sliding windows and holds; 0: a quarter of `keys`.
+  WhenFull when_full = WhenFull::kEvict;
+  bool huge_pages = true;  // Ask the kernel for them.
+  // Where WriteSnapshot() writes, and what a table without a file of its own starts from: a
+  // file's name in a folder that outlives a reboot. Empty: no snapshots.
+  std::string snapshot{};
+};
+
+// What opening a table came upon.
+struct TableOpening {
+  bool resumed = false;               // Its file was there, of whatever size.
+  bool resized = false;               // It had another number of keys or blocks.
+  std::string loaded_from;            // The snapshot, if that is where the keys are from.
+  std::uint64_t keys = 0;             // How many were loaded or moved.
+  int requests_undone = 0;            // That its last process left half written.
+  std::vector<std::string> warnings;  // For the log.
+};
 
 // A table's bytes, with all that can be known before anyone decides on them. All is there but
 // the magic, which is the last to be written where the file is new.

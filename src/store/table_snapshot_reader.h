@@ -8,7 +8,6 @@
 
 #include "sluice/result.h"
 
-#include "store/key_image.h"
 #include "store/table_snapshot_format.h"
 
 namespace sluice::store {

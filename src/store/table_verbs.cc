@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "store/ban_list.h"
-#include "store/former_keys.h"
 #include "store/hold_list.h"
+#include "store/key_guard.h"
 #include "store/refund.h"
 #include "store/reset.h"
 #include "store/table.h"

@@ -1,4 +1,4 @@
--- Mirrors src/store/former_keys.h.
+-- Mirrors src/store/key_guard.h.
 --
 -- What the key has. A state under a former id of the rule moves to the own one, if that has none,
 -- whenever the key is touched: one that is denied until the next rename keeps its state too.

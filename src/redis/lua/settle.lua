@@ -1,4 +1,4 @@
--- Says once what a charge cost in the end. Mirrors src/store/settle.cc. Before it stand all
+-- Says once what a charge cost in the end. Mirrors src/store/refund.cc. Before it stand all
 -- algorithms' fragments, in `kinds`, and reset_mark.lua.
 --
 -- KEYS: the key, behind it the keys under the rule's former ids, then the marks of their resets, and

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "store/decide_one.h"
-#include "store/former_keys.h"
+#include "store/key_guard.h"
 #include "store/request.h"
 #include "support/store_calls.h"
 #include "unit/store/bare_core.h"
