@@ -42,20 +42,6 @@ bool IsLasting(const Slot& slot, const Turn& turn) {
          BanIn(slot).until_ns > turn.now.line.time_since_epoch().count();
 }
 
-// Two of a key's fingerprints that no key has: from one that goes by rule and parts alone.
-struct BanKeys {
-  Fingerprint ban;
-  Fingerprint denials;
-};
-
-BanKeys KeysOf(const TableCore& core, std::string_view rule, const core::KeyView& key) {
-  constexpr std::uint64_t kBan = 0x6c62272e07bb0142ULL;
-  constexpr std::uint64_t kDenials = 0x9ae16a3b2f90404fULL;
-  const Fingerprint plain = core.hash.Of(rule, key, {.algorithm = Algorithm::kConcurrency});
-  return {.ban = {.high = plain.high, .low = plain.low ^ kBan},
-          .denials = {.high = plain.high, .low = plain.low ^ kDenials}};
-}
-
 // The ban that lasts under that fingerprint; nullopt if none does.
 std::optional<BanState> LastingBan(const TableCore& core, const Turn& turn,
                                    const Fingerprint& ban) {
@@ -191,7 +177,7 @@ void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView
 
 // Puts a ban beside the key, or makes the one that it has as long and as old. False: no room.
 bool PutBan(TableCore& core, const Turn& turn, const core::KeyView& key, BanState ban) {
-  const Fingerprint fingerprint = KeysOf(core, key.rule, key).ban;
+  const Fingerprint fingerprint = core.hash.OfBan(key.rule, key).ban;
   for (int i = 0; i < kTries; ++i) {
     Slot* slot = core.slots.Insert(NewcomerAs(core, turn, key, fingerprint, kBanKind));
     if (slot == nullptr) {
@@ -216,9 +202,9 @@ bool PutBan(TableCore& core, const Turn& turn, const core::KeyView& key, BanStat
 }  // namespace
 
 TableInstant BannedUntil(TableCore& core, const Turn& turn, const core::KeyView& key) {
-  TableInstant until = UntilOf(core, turn, KeysOf(core, key.rule, key).ban);
+  TableInstant until = UntilOf(core, turn, core.hash.OfBan(key.rule, key).ban);
   for (const std::string& id : key.formerly) {  // Where there was no room to move it.
-    until = std::max(until, UntilOf(core, turn, KeysOf(core, id, key).ban));
+    until = std::max(until, UntilOf(core, turn, core.hash.OfBan(id, key).ban));
   }
   return until;
 }
@@ -235,7 +221,7 @@ Decision BannedDecision(const Check& check, Duration left, const Decision& by_li
 
 bool CountDenial(TableCore& core, const Turn& turn, const core::KeyView& key,
                  const core::Ban& ban) {
-  const BanKeys keys = KeysOf(core, key.rule, key);
+  const KeyHash::BanKeys keys = core.hash.OfBan(key.rule, key);
   DenialCall call(key, ban);
   Request(core, turn, call, {&keys.denials, 1}).Decide();
   if (!call.counted() || !call.fills()) {
@@ -251,7 +237,7 @@ bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, Tabl
   if (imposed) {
     TableCounters::Add(core.counters.bans);
     // When the ban is over, denials are counted from none.
-    UseSlot(core, turn, KeysOf(core, key.rule, key).denials,
+    UseSlot(core, turn, core.hash.OfBan(key.rule, key).denials,
             [&core](Slot& slot) { core.slots.Clear(slot); });
   }
   return imposed;
@@ -259,14 +245,14 @@ bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, Tabl
 
 void AdoptBan(TableCore& core, const Turn& turn, const core::KeyView& key, std::string_view former,
               const core::Ban& ban) {
-  const BanKeys was = KeysOf(core, former, key);
+  const KeyHash::BanKeys was = core.hash.OfBan(former, key);
   // A ban says in its text whose it is: so it is written anew, and the old one goes afterwards.
   if (const auto lasting = LastingBan(core, turn, was.ban);
       lasting && PutBan(core, turn, key, *lasting)) {
     UseSlot(core, turn, was.ban, [&core](Slot& slot) { core.slots.Clear(slot); });
   }
   MoveState(core, turn, was.denials,
-            NewcomerAs(core, turn, key, KeysOf(core, key.rule, key).denials,
+            NewcomerAs(core, turn, key, core.hash.OfBan(key.rule, key).denials,
                        KindOf(Algorithm::kSlidingWindowLog)),
             DenialQuota(ban));
 }
@@ -274,7 +260,7 @@ void AdoptBan(TableCore& core, const Turn& turn, const core::KeyView& key, std::
 bool LiftBan(TableCore& core, const Turn& turn, const core::KeyView& key) {
   bool lifted = false;
   const auto lift = [&](std::string_view rule) {
-    const BanKeys keys = KeysOf(core, rule, key);
+    const KeyHash::BanKeys keys = core.hash.OfBan(rule, key);
     lifted = LastingBan(core, turn, keys.ban).has_value() || lifted;
     for (const Fingerprint& each : {keys.ban, keys.denials}) {
       UseSlot(core, turn, each, [&core](Slot& slot) { core.slots.Clear(slot); });

@@ -1,5 +1,6 @@
 #include "store/key_hash.h"
 
+#include <array>
 #include <cstring>
 
 #define XXH_INLINE_ALL  // Short keys hash in a few nanoseconds, of which a call is one or two.
@@ -13,6 +14,9 @@ namespace sluice::store {
 namespace {
 
 constexpr std::size_t kShortBytes = 512;
+
+// Of what goes by no shape: its shape is one word, and stays as it is.
+constexpr core::Quota kNoShape{.algorithm = core::Algorithm::kConcurrency};
 
 // memcpy for the few bytes of an id or a value: a call takes longer than they do.
 inline void CopyShort(char* to, const void* from, std::size_t size) {
@@ -88,6 +92,28 @@ Fingerprint KeyHash::Of(std::string_view rule, const core::KeyView& key,
     hash.low64 = 1;
   }
   return {.high = hash.high64, .low = hash.low64};
+}
+
+KeyHash::BanKeys KeyHash::OfBan(std::string_view rule, const core::KeyView& key) const {
+  constexpr std::uint64_t kBan = 0x6c62272e07bb0142ULL;
+  constexpr std::uint64_t kDenials = 0x9ae16a3b2f90404fULL;
+  const Fingerprint plain = Of(rule, key, kNoShape);
+  return {.ban = {.high = plain.high, .low = plain.low ^ kBan},
+          .denials = {.high = plain.high, .low = plain.low ^ kDenials}};
+}
+
+Fingerprint KeyHash::OfReset(std::string_view rule, const core::KeyView& key,
+                             const core::Quota& quota) const {
+  constexpr std::uint64_t kReset = 0x2545f4914f6cdd1dULL;
+  const Fingerprint own = Of(rule, key, quota);
+  return {.high = own.high, .low = own.low ^ kReset};
+}
+
+Fingerprint KeyHash::OfSettled(const Receipt& receipt) const {
+  constexpr std::string_view kRule = "@settled";  // No rule can have it.
+  const std::array<char, 16> id = IdBytes(receipt);
+  const core::KeyPart part{.attribute = {}, .value = {id.data(), id.size()}};
+  return Of(kRule, {.rule = kRule, .formerly = {}, .parts = {&part, 1}}, kNoShape);
 }
 
 std::uint64_t KeyHash::TableId() const {

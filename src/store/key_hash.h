@@ -8,6 +8,7 @@
 
 #include "core/key.h"
 #include "core/quota.h"
+#include "store/receipt.h"
 #include "store/slot.h"
 
 namespace sluice::store {
@@ -27,6 +28,19 @@ class KeyHash {
   // empty slot. Allocates nothing; keys up to about 500 bytes take the short path.
   [[nodiscard]] Fingerprint Of(std::string_view rule, const core::KeyView& key,
                                const core::Quota& quota) const;
+
+  // What a table keeps beside a key, under fingerprints that no key has. A ban and the denials that
+  // lead to one go by rule and parts alone: no change of the shape lifts a ban.
+  struct BanKeys {
+    Fingerprint ban;
+    Fingerprint denials;
+  };
+  [[nodiscard]] BanKeys OfBan(std::string_view rule, const core::KeyView& key) const;
+  // The mark of the key's last reset.
+  [[nodiscard]] Fingerprint OfReset(std::string_view rule, const core::KeyView& key,
+                                    const core::Quota& quota) const;
+  // The mark of a charge that was settled.
+  [[nodiscard]] Fingerprint OfSettled(const Receipt& receipt) const;
 
   // A number that no other table has, and no store that is none: above 1.
   [[nodiscard]] std::uint64_t TableId() const;

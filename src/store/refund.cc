@@ -1,7 +1,6 @@
 #include "store/refund.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "store/block.h"
@@ -83,14 +82,6 @@ void WriteRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota& quo
 // As a rule in the directory of rules: what shows in lists of keys.
 constexpr std::string_view kMarks = "@settled";
 
-Fingerprint MarkOf(const TableCore& core, const Receipt& receipt) {
-  const std::array<char, 16> bytes = IdBytes(receipt);
-  const core::KeyPart part{
-      .attribute = {}, .type = core::AttributeType::kText, .value = {bytes.data(), bytes.size()}};
-  return core.hash.Of(kMarks, {.rule = kMarks, .formerly = {}, .parts = {&part, 1}},
-                      {.algorithm = core::Algorithm::kConcurrency});
-}
-
 class ForcedCall final : public CheckCall {
  public:
   void OnAnswered() noexcept override {}
@@ -159,7 +150,7 @@ void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
     call.settled = call.units;
   }
   const auto mark = WriteMark(core, turn,
-                              {.fingerprint = MarkOf(core, call.receipt),
+                              {.fingerprint = core.hash.OfSettled(call.receipt),
                                .rule = kMarks,
                                .number = static_cast<std::uint64_t>(call.settled),
                                .until = std::max(used_until, open_until)},

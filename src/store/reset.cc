@@ -16,13 +16,6 @@ namespace {
 // As a rule in the directory of rules: what shows in lists of keys.
 constexpr std::string_view kResets = "@reset";
 
-Fingerprint MarkOfReset(const TableCore& core, std::string_view rule, const core::KeyView& key,
-                        const core::Quota& quota) {
-  constexpr std::uint64_t kReset = 0x2545f4914f6cdd1dULL;
-  const Fingerprint own = core.hash.Of(rule, key, quota);
-  return {.high = own.high, .low = own.low ^ kReset};
-}
-
 // When the key with this mark was last reset; TableInstant::min() if it never was.
 TableInstant ResetOf(const TableCore& core, const Turn& turn, const Fingerprint& mark) {
   const auto at = FindMark(core, turn, mark);
@@ -39,7 +32,7 @@ bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call,
       return true;
     }
     const Turn now{.now = read_time(), .thread = turn.thread};
-    const Mark mark{.fingerprint = MarkOfReset(core, call.key.rule, call.key, call.quota),
+    const Mark mark{.fingerprint = core.hash.OfReset(call.key.rule, call.key, call.quota),
                     .rule = kResets,
                     .number = static_cast<std::uint64_t>(now.now.line.time_since_epoch().count()),
                     .until = now.now.line + lasts};
@@ -70,9 +63,9 @@ bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call,
 
 TableInstant LastReset(const TableCore& core, const Turn& turn, const core::KeyView& key,
                        const core::Quota& quota) {
-  TableInstant last = ResetOf(core, turn, MarkOfReset(core, key.rule, key, quota));
+  TableInstant last = ResetOf(core, turn, core.hash.OfReset(key.rule, key, quota));
   for (const std::string& id : key.formerly) {
-    last = std::max(last, ResetOf(core, turn, MarkOfReset(core, id, key, quota)));
+    last = std::max(last, ResetOf(core, turn, core.hash.OfReset(id, key, quota)));
   }
   return last;
 }
