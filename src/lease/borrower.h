@@ -89,8 +89,8 @@ class Borrower {
   void OnAnswered(SplitCall& split) noexcept;
 
   // The shared store's answer about a key.
-  void Told(LeaseEntry& entry, Units cost, const store::CheckAnswer& answer, WallInstant at,
-            NodeTime sent);
+  void Learn(LeaseEntry& entry, Units cost, const store::CheckAnswer& answer, WallInstant at,
+             NodeTime sent);
   void LearnDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
                    NodeTime sent, NodeTime now);
   // How long the way to the shared store and back took, and what its clock said then.

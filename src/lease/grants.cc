@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "base/assert.h"
-#include "core/wide.h"
 #include "lease/borrow_calls.h"
 #include "lease/borrower.h"
 #include "lease/lease_policy.h"
@@ -29,18 +28,6 @@ constexpr Duration kForgetAfter = std::chrono::seconds(10);
 constexpr Duration kAfterNoAnswer = milliseconds(100);
 constexpr std::size_t kMostBacksOpen = 1000;
 constexpr std::size_t kTicksPerRound = 8;  // Each tick tends that part of the book.
-
-double InSeconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-// A key may owe more than comes back in 292 years: then it is as late as an instant can be.
-NodeTime Later(NodeTime at, Duration wait) {
-  return NodeTime(core::Plus(at.count(), wait.count()));
-}
-WallInstant Later(WallInstant at, Duration wait) {
-  return WallInstant(Later(at.time_since_epoch(), wait));
-}
 
 }  // namespace
 
@@ -69,87 +56,6 @@ Call& Borrower::Take(std::vector<std::unique_ptr<Call>>& free) {
   return call;
 }
 template SplitCall& Borrower::Take(std::vector<std::unique_ptr<SplitCall>>& free);
-
-double Borrower::FirstShare() const {
-  const int nodes = std::max(1, ground_.nodes.load(std::memory_order_relaxed));
-  const int books = std::max(1, ground_.books.load(std::memory_order_relaxed));
-  return 1.0 / (static_cast<double>(nodes) * books);
-}
-
-LeaseView Borrower::LeaseViewOf(const LeaseEntry& entry, NodeTime now) const {
-  return entry.ViewAt(now, FirstShare(), round_trip_s_);
-}
-
-double Borrower::Jitter() {
-  return 0.75 + 0.5 * random_.Fraction();
-}
-
-void Borrower::LearnTime(WallInstant at, NodeTime sent, NodeTime now) {
-  constexpr double kShortestSeconds = 10e-6;
-  round_trip_s_ += (std::max(InSeconds(now - sent), kShortestSeconds) - round_trip_s_) / 8;
-  // As if it had been said just now: so waiting times are told too long by the way back, not short.
-  store_ahead_ = at.time_since_epoch() - now;
-}
-
-void Borrower::Told(LeaseEntry& entry, Units cost, const store::CheckAnswer& answer, WallInstant at,
-                    NodeTime sent) {
-  constexpr Duration kSame = milliseconds(2);  // Ends differ by less if they are one window's.
-  const Decision& said = answer.decision;
-  const WallInstant fresh_at = Later(at, said.reset_after);
-  if (entry.is_window() && said.reset_after > Duration(0)) {
-    if (entry.is_known && fresh_at < entry.fresh_at - kSame && sent < entry.ends) {
-      return;  // Of a window before.
-    }
-    if (!entry.is_known || fresh_at - kSame > entry.fresh_at || fresh_at < entry.fresh_at - kSame) {
-      entry.last_share = entry.share;
-      entry.own = 0;
-    }
-    entry.ends = Later(sent, UsableTime(said.reset_after));
-  }
-  entry.is_known = true;
-  entry.limit = said.limit;
-  entry.remaining = said.remaining;
-  entry.learned_at = sent;
-  entry.fresh_at = fresh_at;
-  entry.own += answer.charged ? cost : 0;
-  entry.UpdateShare(FirstShare(), sent);
-}
-
-void Borrower::LearnDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
-                           NodeTime sent, NodeTime now) {
-  entry.denied_until = {};
-  if (denial.allowed || denial.reason != Reason::kQuotaExceeded ||
-      denial.retry_after >= Decision::kUnknown) {
-    return;
-  }
-  entry.denied_until = sent + DenialTime(LeaseViewOf(entry, now), denial.retry_after, Jitter());
-  entry.denied_cost = cost;
-  entry.denial = denial;
-  entry.retry_at = Later(at, denial.retry_after);
-  // Fewer units than were asked for lie here: with those that are there they may be enough.
-  GiveBackAll(entry, now);
-  entry.borrow_after = std::max(entry.denied_until, now + entry.span / 64);
-}
-
-store::CheckAnswer Borrower::Allowed(const LeaseEntry& entry, NodeTime now, bool charged) const {
-  store::CheckAnswer answer;
-  answer.charged = charged;
-  answer.decision = {
-      .allowed = true,
-      .limit = entry.limit,
-      .remaining = std::clamp<Units>(entry.remaining + entry.Held(now), 0, entry.limit),
-      .reset_after = std::max(entry.fresh_at - StoreTime(now), Duration(0))};
-  return answer;
-}
-
-store::CheckAnswer Borrower::Denied(const LeaseEntry& entry, NodeTime now) const {
-  store::CheckAnswer answer;
-  answer.decision = entry.denial;
-  answer.decision.retry_after =
-      std::max({entry.retry_at - StoreTime(now), entry.denied_until - now, Duration(1)});
-  answer.decision.reset_after = std::max(entry.fresh_at - StoreTime(now), Duration(0));
-  return answer;
-}
 
 void Borrower::BorrowIfDue(LeaseEntry& entry, NodeTime now) {
   for (Grant& grant : entry.grants) {
@@ -196,7 +102,7 @@ void Borrower::OnBorrowed(Borrow& borrow) noexcept {
     entry.borrow_after = now + kAfterNoAnswer;
   } else if (borrow.epoch == entry.epoch) {
     LearnTime(borrow.now, borrow.sent, now);
-    Told(entry, borrow.units(), answer, borrow.now, borrow.sent);
+    Learn(entry, borrow.units(), answer, borrow.now, borrow.sent);
     if (answer.charged) {
       entry.borrow_after = {};
       ends = Later(borrow.sent,

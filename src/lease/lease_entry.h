@@ -8,6 +8,7 @@
 
 #include "core/key.h"
 #include "core/quota.h"
+#include "core/wide.h"
 #include "lease/lease_policy.h"
 #include "store/key_store.h"
 #include "store/slot.h"
@@ -17,6 +18,14 @@ namespace sluice::lease {
 // Since the machine started, by its own clock: what a grant's end is counted on. It never steps,
 // and goes on while the machine sleeps.
 using NodeTime = Duration;
+
+// A key may owe more than comes back in 292 years: then it is as late as an instant can be.
+[[nodiscard]] inline NodeTime Later(NodeTime at, Duration wait) {
+  return NodeTime(core::Plus(at.count(), wait.count()));
+}
+[[nodiscard]] inline WallInstant Later(WallInstant at, Duration wait) {
+  return WallInstant(Later(at.time_since_epoch(), wait));
+}
 
 // Units that the shared store debited for this book, with what it takes to give them back. Two
 // grants are never added up: each ends when it ends.
