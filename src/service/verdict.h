@@ -13,7 +13,7 @@
 
 namespace sluice::service {
 
-// One rule's part in a verdict. Pointers and views are good until OnVerdict() returns.
+// One rule's part in a verdict. Pointers and views are valid until the completion returns.
 struct RuleDecision {
   const rules::Rule* rule = nullptr;
   core::Quota quota{};                     // The numbers it was judged by.
