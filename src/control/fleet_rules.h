@@ -12,7 +12,6 @@
 #include "rules/findings.h"
 #include "rules/rule_set.h"
 #include "sources/etcd_rules.h"
-#include "telemetry/exposition.h"
 #include "telemetry/registry.h"
 
 namespace sluice::net {

@@ -13,7 +13,6 @@
 #include "service/limiter_service.h"
 #include "sources/file_follower.h"
 #include "sources/file_source.h"
-#include "telemetry/exposition.h"
 #include "telemetry/registry.h"
 
 namespace sluice::net {

@@ -13,8 +13,6 @@
 #include "envoy/limit.h"
 #include "envoy/stat_name.h"
 #include "telemetry/counter.h"
-#include "telemetry/exposition.h"
-#include "telemetry/histogram.h"
 #include "telemetry/registry.h"
 
 namespace sluice::envoy {

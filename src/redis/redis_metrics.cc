@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "telemetry/exposition.h"
+#include "telemetry/registry.h"
 
 namespace sluice::redis {
 

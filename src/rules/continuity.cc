@@ -1,9 +1,8 @@
-#include "rules/continuity.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "core/shape.h"
+#include "rules/rule_index.h"
 #include "rules/value_reader.h"
 
 namespace sluice::rules {

@@ -1,10 +1,9 @@
-#include "rules/document_reader.h"
-
 #include <array>
 #include <string>
 #include <utility>
 
 #include "rules/fields.h"
+#include "rules/rule_reader.h"
 #include "rules/value_reader.h"
 
 namespace sluice::rules {

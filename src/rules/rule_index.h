@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -94,5 +95,11 @@ struct ChosenNumbers {
 // The quota that applies, with the request's priority if the rule has reserves.
 [[nodiscard]] core::Quota QuotaUnder(const Rule& rule, const CompiledRule& compiled,
                                      const ChosenNumbers& chosen, const BoundRequest& request);
+
+// Why every key of `next` starts with its full quota although `before` has the same id (or a former
+// id of `next`): "its window was 1m and is 1h". nullopt if the keys keep what they have used.
+// `kinds_differ`: an attribute of the key is declared otherwise than before (type, prefix, hash).
+[[nodiscard]] std::optional<std::string> FreshStart(const Rule& before, const Rule& next,
+                                                    bool kinds_differ);
 
 }  // namespace sluice::rules

@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "rules/continuity.h"
-#include "rules/document_reader.h"
 #include "rules/rule.h"
 #include "rules/rule_index.h"
 #include "rules/rule_reader.h"

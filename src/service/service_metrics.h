@@ -19,8 +19,6 @@
 #include "rules/rule_set.h"
 #include "service/shadow_denials.h"
 #include "telemetry/counter.h"
-#include "telemetry/exposition.h"
-#include "telemetry/histogram.h"
 #include "telemetry/registry.h"
 
 namespace sluice::service {

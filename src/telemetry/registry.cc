@@ -1,9 +1,116 @@
 #include "telemetry/registry.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
+#include "base/display_text.h"
+
 namespace sluice::telemetry {
+
+namespace {
+
+// A label's value may contain anything. A help text may contain unescaped quotes.
+void AppendEscaped(std::string& out, std::string_view text, bool quotes) {
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '"' && quotes) {
+      out += "\\\"";
+    } else {
+      out += c;
+    }
+  }
+}
+
+template <class Number>
+void AppendNumber(std::string& out, Number value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  out.append(digits.data(), end);
+}
+
+// Microseconds as exact seconds, without floating point: 0.000005 and not 4.9999e-06.
+std::string SecondsText(std::int64_t us) {
+  std::string text = std::to_string(us / 1'000'000);
+  if (const std::int64_t rest = us % 1'000'000; rest != 0) {
+    std::string digits = std::to_string(rest);
+    digits.insert(0, 6 - digits.size(), '0');
+    digits.erase(digits.find_last_not_of('0') + 1);
+    text += '.' + digits;
+  }
+  return text;
+}
+
+constexpr std::string_view NameOf(Exposition::Type type) {
+  switch (type) {
+    case Exposition::Type::kCounter:
+      return "counter";
+    case Exposition::Type::kGauge:
+      return "gauge";
+    case Exposition::Type::kHistogram:
+      return "histogram";
+  }
+  return "untyped";
+}
+
+}  // namespace
+
+void Exposition::Family(std::string_view name, std::string_view help, Type type) {
+  out_->append("# HELP ").append(name).append(" ");
+  AppendEscaped(*out_, help, false);
+  out_->append("\n# TYPE ").append(name).append(" ").append(NameOf(type)).append("\n");
+}
+
+void Exposition::Head(std::string_view name, std::span<const Label> labels) {
+  out_->append(name);
+  char before = '{';
+  for (const Label& label : labels) {
+    *out_ += before;
+    out_->append(label.name).append("=\"");
+    // It may come from a client, and Prometheus rejects a scrape that is not UTF-8.
+    AppendEscaped(*out_, base::DisplayText(label.value, base::LineFeeds::kKept), true);
+    *out_ += '"';
+    before = ',';
+  }
+  out_->append(labels.empty() ? " " : "} ");
+}
+
+void Exposition::Sample(std::string_view name, std::span<const Label> labels, std::uint64_t value) {
+  Head(name, labels);
+  AppendNumber(*out_, value);
+  *out_ += '\n';
+}
+
+void Exposition::Sample(std::string_view name, std::span<const Label> labels, double value) {
+  Head(name, labels);
+  if (std::isnan(value)) {
+    *out_ += "NaN";
+  } else if (std::isinf(value)) {
+    *out_ += value > 0 ? "+Inf" : "-Inf";
+  } else {
+    AppendNumber(*out_, value);
+  }
+  *out_ += '\n';
+}
+
+void Exposition::Samples(std::string_view name, const Histogram::Reading& reading) {
+  const std::string family(name);
+  std::uint64_t up_to = 0;
+  for (std::size_t i = 0; i < Histogram::kBuckets; ++i) {
+    up_to += reading.counts[i];
+    const std::string bound =
+        i < Histogram::kBoundsUs.size() ? SecondsText(Histogram::kBoundsUs[i]) : "+Inf";
+    const Label le{.name = "le", .value = bound};
+    Sample(family + "_bucket", {&le, 1}, up_to);
+  }
+  Sample(family + "_sum", {}, static_cast<double>(reading.sum_ns) / 1e9);
+  Sample(family + "_count", {}, reading.count);
+}
 
 namespace {
 

@@ -1,5 +1,3 @@
-#include "wire/rls_json.h"
-
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include "base/utf8.h"
 #include "wire/json_cursor.h"
 #include "wire/json_problem.h"
+#include "wire/rls_request.h"
 
 namespace sluice::wire {
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,21 @@ class RlsRequest {
   std::vector<RlsEntry> entries_;    // Of all descriptors, one after the other.
   std::vector<std::size_t> begins_;  // Where each descriptor's entries begin.
   std::string_view error_;
+};
+
+// Reads RateLimitRequest in proto3's JSON mapping: names in camelCase or as in the schema, numbers
+// as numbers or in quotes, null for absent values; unknown members are refused. The JSON is copied
+// and decoded in place, and the request has views of that copy. Keep both per request and reuse
+// them. Never throws.
+class RlsJson {
+ public:
+  // False: it is not one; `error` says what is wrong, and where.
+  [[nodiscard]] bool Read(std::string_view json, RlsRequest& request);
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  std::string text_;
+  std::string error_;
 };
 
 }  // namespace sluice::wire

@@ -9,7 +9,6 @@
 #include "frontend/http/handlers.h"
 #include "service/rounding.h"
 #include "wire/json_writer.h"
-#include "wire/rls_json.h"
 #include "wire/rls_request.h"
 
 namespace sluice::frontend::http {

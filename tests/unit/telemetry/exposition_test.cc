@@ -1,11 +1,11 @@
-#include "telemetry/exposition.h"
-
 #include <array>
 #include <limits>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "telemetry/registry.h"
 
 namespace sluice::telemetry {
 namespace {

@@ -1,8 +1,8 @@
-#include "telemetry/histogram.h"
-
 #include <numeric>
 
 #include <gtest/gtest.h>
+
+#include "telemetry/counter.h"
 
 namespace sluice::telemetry {
 namespace {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "support/rls_message.h"
-#include "wire/rls_json.h"
 #include "wire/rls_request.h"
 #include "wire/rls_response.h"
 
