@@ -5,9 +5,8 @@
 
 namespace sluice {
 
-// One fact about a request, as text: user_id=u_42. A number is its decimal text, a
-// boolean its word. Views: whoever makes a request keeps the bytes alive until it is
-// answered.
+// One fact about a request, as text: user_id=u_42. A number is its decimal text, a boolean its
+// word. Views: the caller keeps the bytes alive until the request is answered.
 struct Attribute {
   std::string_view name;
   std::string_view value;

@@ -53,7 +53,7 @@ struct Decision {
   Reason reason = Reason::kNone;
   bool shadow = false;     // Decided and counted, not enforced.
   bool degraded = false;   // Made without the state that it should have been made from.
-  Units limit = 0;         // The most that a fresh key grants; kUnlimited where there is none.
+  Units limit = 0;         // The most that a fresh key grants; kUnlimited without a limit.
   Units remaining = 0;     // Units that would be granted right now; never below 0.
   Duration retry_after{};  // For this cost: exact; 0 when allowed; kNever; kUnknown.
   Duration reset_after{};  // Until the key is as good as fresh.

@@ -56,8 +56,8 @@ struct Answer {
   std::vector<Hold> holds;        // To give back when the request is over.
 };
 
-// Rate limits in this process: the rules of a file, the state in memory of its own, no
-// socket and no thread.
+// Rate limits in this process: the rules of a file, state in private memory, no socket and no
+// thread.
 //
 // Safe from any thread; a movable handle. Attributes are names and texts
 // ({"user_id", "u_42"}); they need to live only as long as the call.

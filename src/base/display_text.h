@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-// The one filter between text that a client chose and whoever reads it: a terminal, a log, a page.
-// Keys, paths, user agents and host names come from clients, and a terminal obeys control sequences
-// in them: it moves the cursor, changes colours, sets the window's title, or shows a line in
-// another order than it is written.
+// The one filter between texts from clients and their readers: a terminal, a log, a page. Keys,
+// paths, user agents and host names come from clients, and a terminal obeys control sequences in
+// them: it moves the cursor, changes colours, sets the window's title, or shows a line in another
+// order than it is written.
 namespace sluice::base {
 
 // Whether a reader sees this character as itself. False for control characters (C0, DEL, C1), for
@@ -18,7 +18,7 @@ namespace sluice::base {
 
 enum class LineFeeds : std::uint8_t {
   kEscaped,  // One value: it has one line.
-  kKept,     // A whole message of ours, which may have several.
+  kKept,     // A complete message of Sluice, which may have several.
 };
 
 // Appends `text` with everything that is not displayable written out: "\x1b" for a byte (a control

@@ -12,7 +12,7 @@ namespace sluice {
   return tl::unexpected(Error{.message = std::move(message)});
 }
 
-// The same of a file; its lines are not told.
+// The same of a file; its lines are not reported.
 [[nodiscard]] inline tl::unexpected<Error> FileFault(std::string file, std::string message) {
   return tl::unexpected(Error{.message = std::move(message), .place = {.file = std::move(file)}});
 }

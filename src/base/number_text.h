@@ -8,7 +8,7 @@ namespace sluice {
 // Whether `text` is a number as JSON writes it (RFC 8259): 5, -1.50, 1e3; not +5, 007, .5 or 0x10.
 [[nodiscard]] bool IsJsonNumber(std::string_view text);
 
-// Room for a number's text when it is written anew: the shortest of a double has 24 characters.
+// Room for a number's text when it is rewritten: the shortest of a double has 24 characters.
 using NumberBuffer = std::array<char, 32>;
 
 // The one text that a number has as an attribute, however it is written: a whole number's digits

@@ -6,8 +6,8 @@
 namespace sluice::base {
 
 // SplitMix64 (Steele, Lea, Flood 2014): one addition and two multiplications a number. For jitter,
-// for choices among equals and for names that only have to differ. Whoever sees one number can
-// compute the others, so what nobody may guess comes from FillWithSecretBytes(). One thread.
+// for choices among equals and for names that only have to differ. From one number the others can
+// be computed, so unguessable values come from FillWithSecretBytes(). One thread.
 class Random {
  public:
   // Equal seeds give equal numbers.
@@ -42,8 +42,8 @@ class Random {
 // A number that no call in any thread returned before, as likely as 2^64 numbers can tell; never 0.
 [[nodiscard]] std::uint64_t UniqueNumber();
 
-// Bytes that nobody can guess, from the kernel (getrandom). For secrets and for seeds of hashes
-// whose collisions a client could search for. Any thread.
+// Unguessable bytes from the kernel (getrandom). For secrets and for seeds of hashes whose
+// collisions a client could search for. Any thread.
 void FillWithSecretBytes(std::span<std::uint8_t> bytes);
 
 }  // namespace sluice::base

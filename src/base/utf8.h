@@ -7,7 +7,7 @@
 namespace sluice::base {
 
 // How many bytes the UTF-8 sequence at the front of `text` has (1 to 4), or 0 where none is:
-// overlong forms, surrogates and what lies above U+10FFFF are none (RFC 3629).
+// overlong forms, surrogates and code points above U+10FFFF are invalid (RFC 3629).
 [[nodiscard]] constexpr std::size_t Utf8SequenceSize(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -34,7 +34,7 @@ namespace sluice::base {
   return 0;
 }
 
-// The character that the UTF-8 sequence at the front of `text` stands for. Requires its size, as
+// The character of the UTF-8 sequence at the front of `text`. Requires its size, as
 // Utf8SequenceSize() gives it, not 0.
 [[nodiscard]] constexpr char32_t Utf8CodePoint(std::string_view text, std::size_t size) {
   constexpr std::array<unsigned, 5> kLeadBits{0, 0x7f, 0x1f, 0x0f, 0x07};

@@ -13,13 +13,13 @@
 
 // The fixed window of envoyproxy/ratelimit: every hit is counted, also the one that is denied.
 //
-// The problem: whoever moves from that service to this one wants the decisions that it made. There
-// a request adds its hits to the window's counter first (INCRBY) and is judged by the sum. So one
-// that overshoots uses up what was left of the window, and a counter may stand far above its
-// limit; a request of 0 hits is denied while it does.
+// The problem: users who move from that service expect the same decisions. There a request adds its
+// hits to the window's counter first (INCRBY) and is judged by the sum. So one that overshoots uses
+// up what was left of the window, and a counter may stand far above its limit; a request of 0 hits
+// is denied while it does.
 //
-// The idea: FixedWindow with a limit that nobody reaches does the counting, with all that is said
-// there of clocks and edges; only the judging differs:
+// The idea: FixedWindow with an unreachable limit does the counting, with the same handling of
+// clocks and window edges; only the judging differs:
 //
 //   after = used + cost;  allowed iff after <= limit
 //

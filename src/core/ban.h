@@ -24,8 +24,8 @@ inline constexpr Units kMostDenials = 10'000;
   return by_limit == Decision::kUnknown || by_limit < left ? left : by_limit;
 }
 
-// Whether a denial for this reason is the caller's doing, and counts. Being shed by a reserve or
-// for want of room is not, and while a ban lasts nothing is counted.
+// Whether a denial for this reason is the caller's doing, and counts. Denials by a reserve or for
+// lack of room are not, and while a ban lasts nothing is counted.
 [[nodiscard]] constexpr bool CountsTowardsBan(Reason reason) {
   return reason == Reason::kQuotaExceeded || reason == Reason::kCostExceedsCapacity ||
          reason == Reason::kLimitZero || reason == Reason::kInFlight;

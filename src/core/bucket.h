@@ -15,13 +15,12 @@
 // The problem: "100 a minute, but 150 at once are all right". A window that counts cannot
 // say that; it either forbids the burst or lets two of them meet at its edge.
 //
-// The idea: a bucket of `burst` tokens, refilled at `rate` per window. Nobody has to pour:
-// what was taken is a debt, and a debt shrinks at a known speed, so it is enough to
-// remember how much was owed and when ("lazy refill"). Tokens left = burst - debt. Seen
-// upside down the debt is the water in a leaky bucket that drains at `rate`; and debt /
-// rate is how far GCRA's "theoretical arrival time" runs ahead of now. Same number, three
-// names, so one class. With `shape` the water is a queue: a request waits until what is
-// ahead of it has drained.
+// The idea: a bucket of `burst` tokens, refilled at `rate` per window. Refill needs no timer: what
+// was taken is a debt, and a debt shrinks at a known speed, so it is enough to remember how much
+// was owed and when ("lazy refill"). Tokens left = burst - debt. Seen upside down the debt is the
+// water in a leaky bucket that drains at `rate`; and debt / rate is how far GCRA's "theoretical
+// arrival time" runs ahead of now. Same number, three names, so one class. With `shape` the water
+// is a queue: a request waits until what is ahead of it has drained.
 //
 // Why the debt is kept in units x window (nanoseconds), unreduced: in time dt the debt
 // falls by exactly rate * dt of those, an integer, whatever the rate. Nothing is rounded

@@ -253,7 +253,7 @@ bool Calendar::Cached(WallInstant when, Period& period) const {
 
 void Calendar::Remember(const Period& period) const {
   std::uint32_t version = version_.load(std::memory_order_relaxed);
-  // Whoever finds another writer at work leaves it to that one: it is only a cache.
+  // A thread that finds another writer leaves the work to it: it is only a cache.
   if (version % 2 != 0 ||
       !version_.compare_exchange_strong(version, version + 1, std::memory_order_acq_rel)) {
     return;

@@ -10,8 +10,8 @@
 // The problem: what hurts a server is not the number of calls but those that are slow. Ten
 // reports a minute are nothing, ten reports at the same time are an outage.
 //
-// The idea: a check that passes takes slots and gets a hold; whoever is done releases it.
-// The count of held slots is the whole decision.
+// The idea: a check that passes takes slots and gets a hold; a finished request releases it. The
+// count of held slots is the whole decision.
 //
 // Corner cases:
 // - Holders die. Each hold expires `hold_ttl` after it was granted, so that a crash costs
@@ -26,7 +26,7 @@
 //
 //   Being kept out by a reserve is the server's state and not the caller's fault, hence its own
 //   reason (503, not 429).
-// - Nobody knows when a slot will be free: the wait is unknown, not a guess. But where this
+// - It is unknown when a slot will be free: the wait is unknown, not a guess. But where this
 //   caller may never have as many slots as it asks for it will never pass, and saying "later" would
 //   be a lie.
 // - A limit lowered under what is in flight: nothing passes until enough were released.

@@ -10,8 +10,8 @@
 
 namespace sluice::core {
 
-// At most `limit` units in flight; a hold that nobody releases expires. (Teaching comment:
-// see concurrency.cc.) On the table's line only: a shared store shifts its holds itself.
+// At most `limit` units in flight; an unreleased hold expires. (Teaching comment: see
+// concurrency.cc.) On the table's line only: a shared store shifts its holds itself.
 //
 // Steps are pure and static, as in bucket.h.
 class Concurrency {

@@ -61,7 +61,7 @@ struct ListRefund {
   Units take = 0;
 };
 
-// A check and a peek are judged alike; they differ in what is reported and kept.
+// A check and a peek are judged in the same way; they differ in what is reported and kept.
 enum class Verb : std::uint8_t { kCheck, kPeek };
 
 [[nodiscard]] constexpr Decision UnlimitedDecision() {

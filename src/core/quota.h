@@ -82,8 +82,8 @@ struct Quota {
 // burst * window / rate stays within kLongestHorizon.
 [[nodiscard]] std::optional<std::string> FaultOf(const Quota& quota);
 
-// Who knows how much of a key's quota is used, where nodes share a store. Without one all three
-// mean the same: the table.
+// Where a key's use is known, if nodes share a store. Without one all three mean the same: the
+// table.
 enum class Sync : std::uint8_t {
   kExact,  // The shared store, which is asked for every request.
   kLease,  // The shared store, from which a node borrows units, to decide by those it holds.

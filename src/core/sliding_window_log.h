@@ -24,7 +24,7 @@ namespace sluice::core {
 // Corner cases:
 // - Requests of the same instant share an entry whose units add up. Sorted sets whose
 //   member is the timestamp keep only one of them, which is how such logs undercount.
-// - Denials leave no entry. Logs that record them too lock out whoever keeps knocking.
+// - Denials leave no entry. Logs that record them too lock out clients that keep sending requests.
 // - How long to wait: give back the oldest entries until the cost fits; the wait ends when
 //   the last of those turns W old.
 // - Memory grows with what passed, never with the limit.

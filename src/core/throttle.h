@@ -13,8 +13,8 @@
 #include "core/quota.h"
 #include "core/wide.h"
 
-// The bucket of whoever sends burst, rate and window with every check (CL.THROTTLE), so that
-// any of them may be another the next time.
+// The bucket of callers that send burst, rate and window with every check (CL.THROTTLE), so that
+// any of them may change between checks.
 //
 // The problem: what a key owes is to carry over when its numbers change. Bucket keeps the
 // debt in units x window, and so it carries over a new rate and a new burst as it is; but of
@@ -22,13 +22,12 @@
 // part of a key's name (store/key_hash.cc). Here the window may not be part of the name, or a
 // caller who alternates between 60 and 61 seconds would have two quotas.
 //
-// The idea: the state says under which window it was written, and is rescaled when it is seen
-// under another: owed x new / old. That is the same number of units. It is exact wherever new
-// is a multiple of old; else it may fall between two of the new window's parts (10^-9 of a
-// unit, divided by its seconds), and is rounded up: a change of window never mints anything,
-// and makes nobody wait longer than the nanosecond that waits are rounded up to anyway, divided
-// by the rate. Only an allowed check writes, so the roundings do not pile up: at most one for
-// each unit charged.
+// The idea: the state says under which window it was written, and is rescaled when it is seen under
+// another: owed x new / old. That is the same number of units. It is exact wherever new is a
+// multiple of old; else it may fall between two of the new window's parts (10^-9 of a unit, divided
+// by its seconds), and is rounded up: a change of window never grants anything, and lengthens a
+// wait by at most the nanosecond that waits are rounded up to anyway, divided by the rate. Only an
+// allowed check writes, so the roundings do not pile up: at most one for each unit charged.
 //
 // Where the room comes from: windows are whole seconds below 2^32, and the expiry is kept in
 // seconds, rounded up, as slots keep it. So after a *lowered* rate a key may be taken for fresh

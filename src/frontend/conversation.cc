@@ -75,7 +75,7 @@ void Conversation::OnRead(const boost::system::error_code& error, std::size_t si
   }
   BeginTurn();
   if (error) {
-    input_ended_ = true;  // It may still want its answers.
+    input_ended_ = true;  // It may still read its answers.
   } else if (!ending_) {
     in_turn_ = true;
     OnBytes(size);
@@ -153,8 +153,8 @@ net::SteadyTime Conversation::DeadlineOfAll() {
              : std::min<net::SteadyTime>(deadline, writing_since_ + settings_.write_timeout);
 }
 
-// The timer is armed anew only for an earlier deadline; a later one is found when it fires.
-// So a busy connection arms it once per timeout, not once per request.
+// The timer is armed again only for an earlier deadline; a later one is found when it fires. So a
+// busy connection arms it once per timeout, not once per request.
 void Conversation::Watch() {
   const net::SteadyTime deadline = DeadlineOfAll();
   if (deadline < timer_at_) {

@@ -38,12 +38,13 @@ struct ConversationSettings {
 //     -> Proceed(): all that can be answered goes to output()
 //     -> one write, if none is under way; the end, if nothing is left to be said; one read; a timer
 //
-// A client that ends its side may still want its answers. Where our side ends first it says so and
+// A client that ends its side may still read its answers. Where our side ends first it says so and
 // drops what still comes, until the client ends too: closing with bytes unread would reset the
 // connection, and the reset may overtake the last answer (RFC 9112, section 9.6).
 //
-// An heir says what is spoken, by the private functions; they are called per turn, not per request.
-// Owned by its front end's set and, until they end, by its reads, writes and posts. One thread.
+// A derived class implements the protocol in the private functions; they are called per turn, not
+// per request. Owned by its front end's set and, until they end, by its reads, writes and posts.
+// One thread.
 class Conversation : public net::TransportUser, public std::enable_shared_from_this<Conversation> {
  public:
   Conversation(const Conversation&) = delete;
@@ -73,7 +74,7 @@ class Conversation : public net::TransportUser, public std::enable_shared_from_t
   void BeginTurn();
   // What can be done without waiting; then waits for what is missing. May close.
   void Settle();
-  // An answer is there. In a turn it is taken up by itself; late ones share one turn, and so one
+  // An answer has arrived. In a turn it is taken up by itself; late ones share one turn, and so one
   // write, with whatever else comes before the loop gets to it.
   void SettleSoon();
   // Ends this conversation, not the connection: another goes on with it.

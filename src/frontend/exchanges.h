@@ -7,9 +7,9 @@
 
 namespace sluice::frontend {
 
-// The exchanges of one kind and front end, or requests of one connection: made when there is none
-// to reuse, kept until the end. Bounded by connections times pipeline depth, or streams. Outlives
-// every call that a store still holds.
+// The exchanges of one kind and front end, or requests of one connection: created if there is none
+// to reuse, and kept until the end. Bounded by connections times pipeline depth, or streams.
+// Outlives every call that a store still holds.
 template <class Kind>
 class Pool {
  public:

@@ -28,7 +28,7 @@ struct ChargeToken {
   store::Charge charge;
 };
 
-// What a list of charges may be handed in for.
+// The purpose of a list of charges.
 enum class ChargeKind : std::uint8_t { kReceipt, kReservation };
 
 // Appends text of letters, digits, '-' and '_'. `item` has a hold.

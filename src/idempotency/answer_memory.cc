@@ -56,7 +56,7 @@ bool ReadText(std::string_view text, AnswerMemory::Answer& answer) {
   return true;
 }
 
-// A call that nobody waits for. What it cannot say is over when the claim is.
+// A call that no client waits for. What it cannot say is over when the claim is.
 class SharedRecord final : public store::RecordCall {
  public:
   static void Write(store::AnswerRecords& records, void (store::AnswerRecords::*verb)(RecordCall&),
@@ -209,7 +209,7 @@ void AnswerMemory::Keep(const std::string& name, Duration now, Answer answer) {
 }
 
 void AnswerMemory::Drop(const std::string& name) {
-  // First there: whoever waits here claims it again.
+  // First there: the waiting check claims it again.
   if (shared_ != nullptr) {
     auto record = std::make_unique<SharedRecord>();
     record->name = DigestOf(name);

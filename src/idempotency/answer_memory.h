@@ -54,7 +54,7 @@ class AnswerMemory final : public telemetry::Source {
     kPending,  // Another copy is just being decided: `again` will be called.
   };
   // `name` is caller and key; `body` what it asks. `now`: of any clock that does not step back.
-  // `again` is called once, on the thread of whoever decides the other copy: then begin again.
+  // `again` is called once, on the thread that decides the other copy: then begin again.
   Found Begin(const std::string& name, std::string_view body, Duration now, Answer& answer,
               std::function<void()> again);
 
@@ -71,7 +71,7 @@ class AnswerMemory final : public telemetry::Source {
 
   // The check that began with kNothing was answered: what to say if it is sent again.
   void Keep(const std::string& name, Duration now, Answer answer);
-  // It was denied, or failed: the next copy is judged anew.
+  // It was denied, or failed: the next copy is judged again.
   void Drop(const std::string& name);
 
   void Write(telemetry::Exposition& out) const override;

@@ -47,7 +47,7 @@ class Borrower {
   // The key was made fresh: what is held of it is void.
   void Drop(const store::Fingerprint& key);
   // Units that this book granted and that were not used go back to a grant that they may have come
-  // from. False if there is none any more.
+  // from. False if none is left.
   [[nodiscard]] bool TakeBack(const store::Fingerprint& key, Units units);
   // The key has got units back: a denial holds no longer.
   void ForgetDenial(const store::Fingerprint& key);
@@ -131,7 +131,7 @@ class Borrower {
   double round_trip_s_ = 0.001;
   Duration store_ahead_{};  // The shared store's wall clock less the node's time, as last seen.
   base::Random random_;
-  std::size_t open_ = 0;  // Calls of ours under way.
+  std::size_t open_ = 0;  // Our calls in flight.
   std::size_t backs_open_ = 0;
   // Calls that are not under way.
   std::vector<std::unique_ptr<SplitCall>> splits_;

@@ -78,8 +78,8 @@ void LeaseEntry::Return(std::uint32_t number, Units cost, NodeTime now) {
 }
 
 // To begin with it is what it was before; the more was taken, the less that counts. Of what is held
-// here half is taken for used: this is told right after a grant, when most is held, while of what
-// others took half of their last grants is used, on the whole.
+// here half is taken for used: this is reported right after a grant, when most is held, while of
+// the others' last grants about half has been used.
 void LeaseEntry::UpdateShare(double first_share, NodeTime now) {
   const double before = last_share > 0 ? last_share : first_share;
   const double weight = std::max(1.0, static_cast<double>(limit) / kShareWeight);
@@ -92,7 +92,8 @@ LeaseView LeaseEntry::ViewAt(NodeTime now, double first_share, double round_trip
   const double rate = arrivals.PerSecond();
   const double span_s = Seconds(span);
   const double part = is_window() && share > 0 ? share : first_share;
-  // What was told is old: since then others took what arrives there, and a bucket was refilled.
+  // The reported value is old: since then others took what arrives there, and a bucket was
+  // refilled.
   const double since = Seconds(now - learned_at);
   const double change = is_window() ? -rate / part * since : Refill() * since;
   const double left =

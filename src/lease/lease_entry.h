@@ -30,9 +30,8 @@ using NodeTime = Duration;
 // Units that the shared store debited for this book, with what it takes to give them back. Two
 // grants are never added up: each ends when it ends.
 struct Grant {
-  NodeTime
-      ends{};      // From here on its units are void, here; whoever lent them counts them as spent.
-  Units left = 0;  // 0: there is no grant here.
+  NodeTime ends{};  // From here on its units are void, here; the lender counts them as spent.
+  Units left = 0;   // 0: there is no grant here.
   Units charged = 0;
   store::Receipt receipt{};
   std::uint32_t number = 0;  // Unlike any other's of the entry.
@@ -80,7 +79,7 @@ struct LeaseEntry {
   NodeTime borrow_after{};
   NodeTime give_back_after{};
 
-  // What the shared store told last.
+  // The last report of the shared store.
   bool is_known = false;
   Units limit = 0;
   Units remaining = 0;
@@ -120,7 +119,8 @@ struct LeaseEntry {
            (cost == denied_cost || (is_window() && cost > denied_cost && cost <= limit));
   }
 
-  // After the shared store told what is left of a window: this book's share of what was taken.
+  // After the shared store has reported what is left of a window: this book's share of what was
+  // taken.
   void UpdateShare(double first_share, NodeTime now);
 
   [[nodiscard]] LeaseView ViewAt(NodeTime now, double first_share, double round_trip_s) const;

@@ -16,7 +16,7 @@ constexpr double kPartLent = 0.125;   // Of a quota without a window: what all m
 constexpr Units kSmallMostHeld = 4;   // Of such a quota: below, each is asked for.
 constexpr Units kPaidBackChunk = 20;  // Of a bucket that is nearly empty: what to take.
 constexpr double kLongestUseSeconds = 60;  // A grant covers no more than so much.
-constexpr double kRoundTripsOfUse = 8;     // A grant that could be used for less is none.
+constexpr double kRoundTripsOfUse = 8;     // A grant that would last for less is not worth it.
 constexpr double kGapsOfIdleness = 8;
 constexpr Duration kLongestDenial = std::chrono::seconds(30);
 

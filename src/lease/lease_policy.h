@@ -44,7 +44,7 @@ namespace sluice::lease {
 struct LeaseView {
   bool is_window = true;    // fixed_window; else a bucket or a window that slides.
   Units limit = 0;          // What a fresh key grants.
-  Units remaining = 0;      // In the shared store, as it last told.
+  Units remaining = 0;      // In the shared store, as last reported.
   double share = 1;         // This book's part of all that arrives, 0 to 1.
   double rate = 0;          // Units per second that arrive here.
   double usable_s = 0;      // For how long a grant could be used.

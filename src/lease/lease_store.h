@@ -44,10 +44,10 @@ struct LeaseSettings {
 // until the window ends or the bucket refills. A key that is made fresh (Reset) may pass what other
 // nodes hold of it too.
 //
-// Answers by what is held: `limit` and `reset_after` are those that the shared store told last, and
-// `remaining` what it said was left then, and what is held now.
+// Answers by what is held: `limit` and `reset_after` are those that the shared store reported last,
+// and `remaining` is what it reported then plus what is held now.
 //
-// Verbs are called on a loop's thread and answered on it. Each loop has a book of its own, made by
+// Verbs are called on a loop's thread and answered on it. Each loop has its own book, created by
 // Attach(), so that no decision takes a lock; a thread without one asks the shared store.
 class LeaseStore final : public store::KeyStore {
  public:
@@ -60,7 +60,7 @@ class LeaseStore final : public store::KeyStore {
   // store, and once the shared store has answered all that was asked on it.
   class Attachment {
    public:
-    // nullptr: there is no loop, whoever calls has no other book, and Tick() is called by hand.
+    // nullptr: without a loop there is one book, and the caller calls Tick().
     Attachment(LeaseStore& store, net::EventLoop* loop);
     ~Attachment();
     Attachment(const Attachment&) = delete;

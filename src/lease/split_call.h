@@ -24,7 +24,7 @@ class SplitCall final : public store::CheckCall {
   [[nodiscard]] bool is_decided(std::size_t check) const { return (decided_ >> check & 1U) != 0; }
   // Gets ready to ask for all that is not decided. False if that is nothing.
   [[nodiscard]] bool Seal();
-  // Those answers, to where the sender wants them, and what the call as a whole was answered.
+  // The answers, in the sender's order, and the answer of the whole call.
   void HandOver(WallInstant here) const;
 
   void OnAnswered() noexcept override;

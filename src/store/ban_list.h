@@ -9,11 +9,11 @@
 #include "store/key_store.h"
 #include "store/table_core.h"
 
-// Bans of keys in a table. A ban is a slot of its own, whose kind is kBanKind, beside the slots of
-// the key: its state says until when, its chain of blocks holds the key's text for whoever lists
-// bans. Denials are counted by a sliding window log under a fingerprint of the key's own, so that
-// `after` of them within `within` are counted exactly. Both go by rule and key parts alone: a
-// change of the rule's algorithm lifts no ban.
+// Bans of keys in a table. A ban is a separate slot of the kind kBanKind, beside the slots of the
+// key: its state has the end of the ban, and its chain of blocks the key's text for listing bans.
+// Denials are counted by a sliding window log under a fingerprint of the key's own, so that `after`
+// of them within `within` are counted exactly. Both go by rule and key parts alone: a change of the
+// rule's algorithm lifts no ban.
 //
 // None of these takes a lock while it holds another's, so they run before and after a request has
 // its slots, not in it.

@@ -106,8 +106,8 @@ void Answer(CheckAnswer& answer, const Decision& decision, const Check& check) {
              : JudgeCheck(check.quota, RawState{}, no_entries, turn.now, check.cost, 0).decision;
 }
 
-// Judges by one algorithm. Flat, with the algorithm's steps as part of it: so a bucket's
-// answer and state stay in registers instead of being handed on through memory.
+// Judges by one algorithm. Flat, with the algorithm's steps as part of it: so a bucket's answer and
+// state stay in registers instead of passing through memory.
 template <class Steps>
 [[gnu::flatten]] void DecideAs(TableCore& core, const Turn& turn, const CheckCall& call,
                                const Fingerprint& key) {

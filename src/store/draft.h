@@ -64,7 +64,7 @@ struct Draft {
 };
 
 // What can never be charged needs no slot: a key that is absent is judged as fresh. So a flood of
-// keys under a rule that denies everything takes nobody's place.
+// keys under a rule that denies everything takes no slots.
 [[nodiscard]] bool WantsSlot(const Check& check);
 
 // A key that `check` asks for and that has no slot yet.

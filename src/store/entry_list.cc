@@ -42,7 +42,7 @@ void SaveBlocks(const BlockPool& pool, const ListState& list, const EntryChange&
                 Journal& journal) {
   const BlockRef start = EntryView::StartOf(pool, list, change.drop).block;
   if (start == 0) {
-    return;  // All that is there falls out whole; nobody writes into it before the end.
+    return;  // All entries are dropped as a whole; nobody writes into it before the end.
   }
   if (change.drop > 0) {
     journal.Save(&pool.at(start), kBlockHeadBytes);

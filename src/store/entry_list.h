@@ -9,15 +9,15 @@
 
 namespace sluice::store {
 
-// What a request wants done to a key's entries: the oldest `drop` go, then `append` is added,
-// merged into the newest if that is of the same `at`. A zero `append.units` adds nothing.
+// The changes that a request makes to a key's entries: the oldest `drop` go, then `append` is
+// added, merged into the newest if that is of the same `at`. A zero `append.units` adds nothing.
 struct EntryChange {
   std::uint32_t drop = 0;
   core::Entry append{};
 };
 
-// A key's entries as core/ wants to see them: what its chain of blocks holds, with a change
-// as if it were made already. A view, under the slot's lock.
+// A key's entries in the form that core/ requires: what its chain of blocks holds, with a change as
+// if it were made already. A view, under the slot's lock.
 class EntryView {
  public:
   // The first entry that `drop` leaves; block 0 if it leaves none.

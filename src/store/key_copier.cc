@@ -9,8 +9,8 @@ namespace sluice::store {
 
 namespace {
 
-// The word of a list's state that entries count from, in sliding_window_log and in
-// sliding_window alike.
+// The word of a list's state that entries count from, in both sliding_window_log and
+// sliding_window.
 constexpr std::size_t kOriginWord = 1;
 
 std::uint64_t OriginOf(const RawState& state) {

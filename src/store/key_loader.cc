@@ -255,7 +255,7 @@ Block& KeyLoader::Link(BlockRef ref, std::uint32_t slot, BlockKind kind, ListSta
   return block;
 }
 
-// The key begins anew, or was taken back: its slot stays its own, its blocks become free.
+// The key starts again, or was removed: its slot stays its own, its blocks become free.
 void KeyLoader::Empty(Slot& slot) {
   if (HasList(slot.kind)) {
     for (BlockRef ref = std::bit_cast<ListState>(slot.state).head; ref != 0;) {

@@ -11,9 +11,9 @@
 
 namespace sluice::store {
 
-// Puts keys into an empty table that nobody else looks at yet. Holds keep their ids, and so
-// the places in blocks that the ids name, if this table has such blocks: claim those places
-// for all holds first, then load the keys.
+// Puts keys into an empty table that is not shared yet. Holds keep their ids, and so the places in
+// blocks that the ids name, if this table has such blocks: claim those places for all holds first,
+// then load the keys.
 class KeyLoader final : public KeySink {
  public:
   enum class Trouble : std::uint8_t {

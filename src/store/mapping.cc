@@ -68,7 +68,7 @@ Result<Mapping> Mapping::File(LockedFile file, std::size_t bytes, bool huge_page
 }
 
 Result<void> Mapping::RenameTo(const std::string& path) {
-  SLUICE_ASSERT(file_.has_value());  // Of plain memory nobody asks.
+  SLUICE_ASSERT(file_.has_value());  // Not needed for plain memory.
   return file_->RenameTo(path);
 }
 

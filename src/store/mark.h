@@ -37,7 +37,7 @@ struct WrittenMark {
 [[nodiscard]] std::optional<WrittenMark> WriteMark(TableCore& core, const Turn& turn,
                                                    const Mark& mark, ExistingMark existing);
 
-// The number of the mark; nullopt if the table has no such mark.
+// The number of the mark; nullopt if the table does not have the mark.
 [[nodiscard]] std::optional<std::uint64_t> FindMark(const TableCore& core, const Turn& turn,
                                                     const Fingerprint& fingerprint);
 

@@ -113,7 +113,7 @@ void RefundKey(TableCore& core, const Turn& turn, const core::KeyView& key,
   }
   const KeyGuard guard(core, turn, key, quota);
   Slot* slot = guard.slot();
-  // The marks are read under the key's lock, which whoever resets it takes, too.
+  // The marks are read under the key's lock, which a reset takes too.
   if (slot == nullptr || (charged != kNoCharge && charged <= LastReset(core, turn, key, quota))) {
     return;
   }

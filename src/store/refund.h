@@ -18,7 +18,7 @@ void RefundKey(TableCore& core, const Turn& turn, const core::KeyView& key,
                const core::Quota& quota, Units units, TableInstant charged = kNoCharge);
 
 // See SettleCall. Remembers that it was settled before it changes the key: a process killed in
-// between loses the difference, and mints none.
+// between loses the difference, and grants nothing twice.
 void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call);
 
 }  // namespace sluice::store

@@ -218,7 +218,7 @@ void Request::UnlockAll() {
 }
 
 // So crowded that its slots are gone again each time: there is no room for this request. Nor for
-// one that wants no slot: its keys may be there, but what they have cannot be read.
+// one that needs no slot: its keys may be there, but what they have cannot be read.
 void Request::GiveUp() {
   for (Draft& draft : Drafts()) {
     draft.full = true;

@@ -79,7 +79,7 @@ class Request {
   std::array<Slot*, kMaxChecksPerCall> locked_;
   // On the line, 0: not banned. Only if has_bans_.
   std::array<std::int64_t, kMaxChecksPerCall> banned_until_ns_;
-  static_assert(std::is_trivially_destructible_v<Draft>);  // Nobody unmakes them.
+  static_assert(std::is_trivially_destructible_v<Draft>);  // Their destructors never run.
   alignas(Draft) std::array<std::byte, kMaxChecksPerCall * sizeof(Draft)> draft_room_;
 };
 

@@ -14,8 +14,8 @@ namespace sluice::store {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// 128 bits of a keyed hash. Two keys with the same one would share a quota; with a secret
-// per table nobody can look for such a pair, and chance needs 2^64 keys.
+// 128 bits of a keyed hash. Two keys with the same one would share a quota; with a secret per
+// table, clients cannot search for such a pair, and by chance it takes 2^64 keys.
 struct Fingerprint {
   std::uint64_t high = 0;  // Also says the home slot.
   std::uint64_t low = 0;
@@ -30,8 +30,8 @@ struct RawState {
   bool operator==(const RawState&) const = default;
 };
 
-// What algorithms with entries keep: 24 bytes of their own and the two ends of a chain of
-// blocks (index + 1; 0 is none).
+// What algorithms with entries keep: their own 24 bytes and the two ends of a chain of blocks
+// (index + 1; 0 is none).
 struct ListState {
   std::array<std::uint64_t, 3> core{};
   std::uint32_t head = 0;
@@ -117,8 +117,8 @@ inline constexpr std::uint32_t kNoExpirySecond = std::numeric_limits<std::uint32
 
 [[nodiscard]] bool TryLock(Slot& slot, std::uint32_t owner);
 inline void Unlock(Slot& slot) {
-  // Pairs with the acquire of the next holder's TryLock. It also comes behind the journal's Retire
-  // for whoever sees it: no thread overwrites what a record still names.
+  // Pairs with the acquire of the next holder's TryLock. It is also ordered after the journal's
+  // Retire for every thread that sees it: no thread overwrites what a record still names.
   slot.lock.store(0, std::memory_order_release);
 }
 // Spins, then yields: a holder may have been put to sleep by the scheduler.

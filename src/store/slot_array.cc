@@ -35,9 +35,9 @@ bool IsOver(const Slot& slot, std::uint32_t now) {
   return slot.expiry.load(std::memory_order_relaxed) <= now;
 }
 
-// Looks for whoever is nearest to fresh among those not hot. A hot key that would have been
-// it is spared this time, at half its heat: once a look, though it may be come to once for each
-// of its blocks (as far as the last few that were spared are remembered).
+// Finds the key closest to its full quota that is not hot. A hot key that would have been it is
+// spared this time, at half its heat: once a look, though it may be come to once for each of its
+// blocks (as far as the last few that were spared are remembered).
 class Victim {
  public:
   void Consider(Slot& slot) {
@@ -60,7 +60,7 @@ class Victim {
     slot_ = &slot;
     expiry_ = expiry;
   }
-  // Locks it. False if it has changed meanwhile, or there is none.
+  // Locks it. False if it has changed in the meantime, or if there is none.
   bool Take(std::uint32_t owner) {
     if (slot_ == nullptr || !TryLock(*slot_, owner)) {
       return false;
@@ -113,8 +113,8 @@ Slot* SlotArray::Insert(const Newcomer& newcomer) {
     found = Evict(home, newcomer);
   }
   if (found != nullptr) {
-    // As far as the farthest key of this home that is left. What is over is forgotten under its
-    // lock before it falls out of reach, so that nobody who has just found it uses it still.
+    // As far as the farthest key of this home that is left. An expired key is erased under its lock
+    // before it falls out of reach, so that no thread that has just found it still uses it.
     auto reach = static_cast<std::uint16_t>(found - home);
     for (std::uint16_t i = home->reach.load(std::memory_order_relaxed); i > reach; --i) {
       if (&HomeOf(FingerprintOf(home[i])) == home && !Forget(home[i], newcomer.owner, now)) {
@@ -188,8 +188,8 @@ void SlotArray::Occupy(Slot& slot, const Newcomer& newcomer) {
 }
 
 void SlotArray::Clear(Slot& slot) {
-  // First of all the key counts as fresh: a process killed behind this line leaves a slot
-  // whose state nobody reads.
+  // First of all the key counts as fresh: a process killed after this line leaves a slot with a
+  // state that is never read.
   slot.expiry.store(0, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const BlockRef head = HasList(slot.kind) ? std::bit_cast<ListState>(slot.state).head : 0;

@@ -32,16 +32,16 @@ struct alignas(64) TableCounters {
 // behind, where `reach` is kept in the home slot and bounds every scan. So a slot can be emptied
 // without leaving a marker.
 //
-// Finding takes no lock: whoever finds a slot locks it and compares again. Inserting holds
-// the home's insert lock, so one key never gets two slots; it takes slots by try-lock only,
-// so it waits for nobody while it holds that.
+// Finding takes no lock: the finder of a slot locks it and compares again. Inserting holds the
+// home's insert lock, so one key never gets two slots; it takes slots by try-lock only, so it never
+// waits while it holds that lock.
 //
 // Why one key never gets two slots, where threads may see each other's writes late: a key is put in
-// under the insert lock of its home alone, and that lock's acquire pairs with its release. So
-// whoever holds it sees the fingerprint and the reach that each earlier holder wrote, or what has
-// overwritten them since. A fingerprint is overwritten only by who holds that slot's lock and found
-// its key over, or evicted it. So a miss under the insert lock means that the key is gone, and a
-// match that is out of date is found out when the slot is locked and compared.
+// under the insert lock of its home alone, and that lock's acquire pairs with its release. So the
+// holder sees the fingerprint and the reach that each earlier holder wrote, or later values. A
+// fingerprint is overwritten only by a thread that holds the slot's lock and found its key expired,
+// or evicted it. So a miss under the insert lock means that the key is gone, and a match that is
+// out of date is found out when the slot is locked and compared.
 class SlotArray {
  public:
   SlotArray(std::span<Slot> slots, std::uint64_t homes, BlockPool& blocks, TableCounters& counters)

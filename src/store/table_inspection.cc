@@ -67,8 +67,8 @@ class LiveKeys final : public KeySink {
   std::uint64_t keys_ = 0;
 };
 
-// Who holds the lock on a file, as /proc/locks has it: "1: FLOCK ADVISORY WRITE 123 00:1a:42 ...".
-// Asking for the lock ourselves could turn away a daemon that is just starting.
+// The process that holds the lock on a file, from /proc/locks: "1: FLOCK ADVISORY WRITE 123
+// 00:1a:42 ...". Asking for the lock ourselves could turn away a daemon that is just starting.
 int HolderOf(const struct stat& status) {
   std::FILE* locks = std::fopen("/proc/locks", "re");
   if (locks == nullptr) {

@@ -26,8 +26,8 @@ struct TableInspection {
   // The line as it would read now, and how long ago, by the wall, the state was last added to.
   TableInstant now{};
   Duration age{};
-  // What the next opening will have to put right in a table that nobody has open: requests that
-  // were under way in a killed process, and chains of blocks that lead nowhere.
+  // What the next open will have to repair in a table that is not in use: requests that were under
+  // way in a killed process, and chains of blocks that lead nowhere.
   int requests_undone = 0;
   std::uint64_t chains_repaired = 0;
 };

@@ -64,7 +64,7 @@ struct TableHeader {
 };
 static_assert(sizeof(TableHeader) <= 4096);
 
-// Where the parts begin, in bytes from the start; each on a page of its own.
+// Where the parts begin, in bytes from the start; each on its own page.
 struct TableLayout {
   std::size_t rules = 0;
   std::size_t journal = 0;

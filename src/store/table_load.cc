@@ -172,7 +172,7 @@ Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in
   BlockPool blocks(from.blocks, blocks_in_use);
   TableCounters counters;
   SlotArray slots(from.slots, from.header->format.geometry.homes, blocks, counters);
-  constexpr std::uint32_t kOwner = 1;  // Nobody else has it open.
+  constexpr std::uint32_t kOwner = 1;  // No other process has it open.
   if (!KeyCopier(slots, blocks, kOwner).CopyAll(now.line, loader)) {
     const bool damaged = loader.trouble() == Trouble::kDamage;
     return tl::unexpected(Error{damaged

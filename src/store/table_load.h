@@ -21,14 +21,14 @@ struct LoadReport {
   std::vector<bool> blocks_in_use;
 };
 
-// From the newest good snapshot: nothing of a bad one is taken. `from` stays empty if there
-// is none at all. Errors: there are some, and none is good; more keys than the table takes.
+// From the newest good snapshot: nothing of a bad one is taken. `from` stays empty if none exists.
+// Errors: there are some, and none is good; more keys than the table takes.
 [[nodiscard]] Result<LoadReport> LoadSnapshot(const SnapshotFiles& files, const TableParts& to);
 
 // Whether LoadSnapshot would find one that is whole.
 [[nodiscard]] bool HasGoodSnapshot(const SnapshotFiles& files);
 
-// From a table of another size that nobody else has open, recovered already.
+// From a table of another size that no other process has open, already recovered.
 [[nodiscard]] Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in_use,
                                            const base::Clock& clock, const TableParts& to);
 

@@ -14,8 +14,8 @@ struct SnapshotFiles {
   [[nodiscard]] std::string previous() const { return newest + ".previous"; }
   [[nodiscard]] std::string unfinished() const { return newest + ".new"; }
 
-  // The newest becomes the previous one, the unfinished one the newest. At no moment is there
-  // neither. Returns when the names are on the disk too.
+  // The newest becomes the previous one, the unfinished one the newest. At every moment at least
+  // one of them exists. Returns when the names are on the disk too.
   [[nodiscard]] Result<void> Publish() const;
 };
 

@@ -16,9 +16,9 @@
 #include "store/table_layout.h"
 #include "store/time_line.h"
 
-// What a snapshot's file is: a SnapshotHead; then every key, a KeyImage with its entries or
-// holds; then the rule directory's names, a SnapshotRule each; then a SnapshotTail, whose
-// checksum is XXH3-128 of all that stands before the checksum. docs/table-format.md in code.
+// What a snapshot's file is: a SnapshotHead; then every key, a KeyImage with its entries or holds;
+// then the rule directory's names, a SnapshotRule each; then a SnapshotTail with an XXH3-128
+// checksum of everything before the checksum. docs/table-format.md in code.
 namespace sluice::store {
 
 // XXH3-128 over bytes that come piece by piece.

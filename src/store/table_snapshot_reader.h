@@ -27,7 +27,7 @@ class SnapshotReader {
 
   // Compares the checksum, and hands every key to `sink` meanwhile. Errors: damaged.
   Result<void> Verify(KeySink& sink);
-  // Hands every key to `sink`, until it wants no more.
+  // Passes every key to `sink`, until the sink stops.
   Result<void> ForEachKey(KeySink& sink);
   [[nodiscard]] Result<std::vector<SnapshotRule>> Rules();
 

@@ -13,11 +13,11 @@
 
 namespace sluice::store {
 
-// Writes one snapshot to a file of its own, front to back. A file that was not finished is
-// removed. One thread.
+// Writes one snapshot to a new file, from front to back. A file that was not finished is removed.
+// One thread.
 class SnapshotWriter final : public KeySink {
  public:
-  // Makes the file, or empties the one that is there. Errors say why and what to do.
+  // Creates the file, or truncates an existing one. Errors say why and what to do.
   static Result<std::unique_ptr<SnapshotWriter>> Create(const std::string& path,
                                                         const SnapshotHead& head);
   ~SnapshotWriter() override;

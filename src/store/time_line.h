@@ -25,10 +25,10 @@ struct LineRecord {
 // runs with CLOCK_BOOTTIME, and goes only forward: steps of the wall do not touch it, and after
 // a reboot it resumes at the last time plus what the wall says has passed since, if anything.
 //
-// The offset is set when the table is opened and never again: CLOCK_BOOTTIME does not step while
-// a machine runs. A reading that is older than the line was taken by a thread that another one
-// overtook. The thread gets the later of the two times, and nothing moves: an old reading must
-// not push the line ahead of real time, for that would mint units.
+// The offset is set when the table is opened and never again: CLOCK_BOOTTIME does not step while a
+// machine runs. A reading that is older than the line was taken by a thread that another one
+// overtook. The thread gets the later of the two times, and nothing moves: an old reading must not
+// push the clock ahead of real time, because that would grant units.
 //
 // Safe from any thread; waits for none.
 class TimeLine {

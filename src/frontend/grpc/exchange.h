@@ -35,7 +35,7 @@ struct Status {
   std::string_view message{};
 };
 
-// One call on its way through a service. Pooled; lives on where the client goes away before the
+// One call on its way through a service. Pooled; stays alive if the client disconnects before the
 // store has answered.
 class Exchange {
  public:

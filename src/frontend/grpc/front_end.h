@@ -24,7 +24,7 @@ namespace sluice::frontend::grpc {
 // thread; made before the loop runs and destroyed after it stopped and every store has answered.
 class FrontEnd {
  public:
-  // `rate_limits`: Envoy's service; nullptr where there is none, then its method is unimplemented.
+  // `rate_limits`: Envoy's service; nullptr if not configured; its method is then unimplemented.
   FrontEnd(net::EventLoop& loop, service::LimiterService& service,
            envoy::RateLimitService* rate_limits, const Health& health, FrontEndSettings settings);
   ~FrontEnd();

@@ -105,7 +105,7 @@ Status NativeExchange::ReadCheck(std::string_view bytes) {
       return {GrpcCode::kInvalidArgument,
               "an attribute's name may have at most 256 bytes and its value 1024"};
     }
-    // A map has each key once, and what writes one twice is no client of ours.
+    // A map has each key once; a message with a repeated key is invalid.
     if (std::ranges::any_of(attributes, [&](const Attribute& a) { return a.name == name; })) {
       return {GrpcCode::kInvalidArgument, "an attribute is given twice"};
     }

@@ -18,11 +18,11 @@ struct HostNames {
   std::vector<std::string> names;  // Further ones, without ports: "sluice-admin.internal".
 };
 
-// Whether `host`, a Host field or :authority with or without a port, names the listener: by
-// its address (any address where it listens on all of them, any loopback address where it listens
-// on one), by "localhost" unless it listens on another interface, or by one of its names. A name
-// that an attacker's DNS server could answer for is none of these. The port is not looked at:
-// behind a forwarded port it is another one.
+// Whether `host`, a Host field or :authority with or without a port, names the listener: by its
+// address (any address where it listens on all of them, any loopback address where it listens on
+// one), by "localhost" unless it listens on another interface, or by one of its names. A name that
+// an attacker's DNS server could resolve is not one of these. The port is not looked at: behind a
+// forwarded port it is another one.
 [[nodiscard]] bool NamesListener(std::string_view host, const HostNames& listener);
 
 // Whether a browser says that the request comes from a page of another site: an Origin other than

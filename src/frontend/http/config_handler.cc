@@ -30,7 +30,7 @@ std::string EntityTag(std::string_view text) {
   return fmt::format("\"{:016x}\"", hash);
 }
 
-// `tag` is "" where there is no such rule.
+// `tag` is "" for an unknown rule.
 bool PreconditionHolds(const wire::HttpRequest& request, std::string_view tag, Exchange& exchange) {
   std::string_view broken;
   if (request.HasField("If-Match") &&

@@ -145,7 +145,8 @@ Connection::Next Connection::WhatNext() const {
 Connection::Awaiting Connection::WhatIsAwaited() const {
   using Phase = wire::Http1Parser::Phase;
   if (!reading() || last_taken_) {
-    return Awaiting::kNothing;  // Behind the last request nothing is due, be it cut off midway.
+    return Awaiting::kNothing;  // After the last request nothing more is expected, even if it was
+                                // truncated.
   }
   switch (parser_.phase()) {
     case Phase::kHeader:

@@ -17,10 +17,10 @@ namespace sluice::frontend::http {
 
 class FrontEnd;
 
-// One client's connection that speaks HTTP/1.1, or turns out to speak HTTP/2 and is handed on.
-// Per turn: a read buffer is parsed to its end, all its checks go to the service as one batch, and
-// what is ready goes out in one write. That, not the codec, is what makes pipelining pay: the
-// kernel's share of a request is five times ours.
+// One client's HTTP/1.1 connection. If it turns out to speak HTTP/2, it is passed on. Per turn: a
+// read buffer is parsed to its end, all its checks go to the service as one batch, and what is
+// ready goes out in one write. That, not the codec, is what makes pipelining pay: the kernel's
+// share of a request is five times ours.
 //
 // Answers leave in the order of their requests, however late or disordered the store's answers
 // come. What bounds a client: when `pipeline` requests lack an answer or `output_bytes` wait to be
@@ -48,7 +48,7 @@ class Connection final : public Conversation, public Client {
   [[nodiscard]] bool OnDeadline() override;
   void OnClose() override { pipeline_.AbandonAll(); }
 
-  // Looks at a connection's first bytes, and hands it on where they are HTTP/2's.
+  // Examines a connection's first bytes, and passes it on if they are HTTP/2's.
   void LearnProtocol();
   void TakeRequests();
   void TakeOne(wire::Http1Parser::Event event);

@@ -54,7 +54,7 @@ class Task {
   virtual void Start() = 0;
 };
 
-// How a proxy wants its question about a request of its own answered.
+// How a proxy's auth request is answered.
 struct ProxyAnswer {
   int deny_status = 429;  // For every refusal: NGINX takes 403 only.
   bool grpc = false;      // The request is gRPC's: refused in its words.

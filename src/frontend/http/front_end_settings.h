@@ -39,7 +39,7 @@ struct EnvoyContext;
 inline constexpr std::array<std::string_view, 4> kProxiedAttributes{"method", "endpoint", "host",
                                                                     "ip"};
 
-// What proxies' fields came from peers that are none. Any thread.
+// Proxy header fields from peers that are not trusted proxies. Any thread.
 struct ForwardingNotes {
   std::atomic<std::uint64_t> untrusted{0};
   // Called with the address of the first one, once for all front ends. Any thread; may be empty.

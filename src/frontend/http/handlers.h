@@ -21,7 +21,7 @@ using Routed = RoutedRequest;
 // says is not asked: `curl -d` calls every body a form, and a body is judged by what it is.
 //
 // With an Idempotency-Key (or X-Idempotency-Key), a check that is sent again with the same body
-// gets the first answer that allowed, and spends nothing; a denial is judged anew. Of two copies
+// gets the first answer that allowed, and spends nothing; a denial is judged again. Of two copies
 // that come together, here or at two nodes that share a store, one is asked, and the other waits
 // for its answer. With another body the key is refused, 422. A key belongs to the caller's address
 // and Authorization.
@@ -39,8 +39,8 @@ void AddRetryAfter(const service::Verdict& verdict, Exchange& exchange);
 inline constexpr std::size_t kMostChecksInBatch = 1'000;
 // POST /v1/ratelimit/batch: an array of bodies as a check has them, each judged for itself and all
 // of them at one reading of the clock. The reply is 200 and an array of their answers in the same
-// order, each with the `status` that a check of its own would have had; one that is wrong is
-// answered with its problem and spoils no other. `wait` holds nothing back here.
+// order, each with the `status` that a single check would have had; one that is wrong is answered
+// with its problem and spoils no other. `wait` holds nothing back here.
 void HandleBatch(const Routed& routed);
 
 // GET /v1/ratelimit/status/{user_id} and /v1/ratelimit/status?user_id=u_42&plan=pro: what each rule

@@ -97,7 +97,7 @@ class KeyedCheck final : public Task {
 
 // Whose key it is: by the attribute that the configuration names, else by the credential, else by
 // the address. A caller that is known by more than its address may send again from anywhere. An
-// attribute may have any bytes in it, so its size stands before it; no other part has a line feed.
+// attribute may contain any bytes, so its size precedes it; no other part has a line feed.
 std::string CallerOf(const wire::HttpRequest& request, std::string_view attribute,
                      Exchange& exchange) {
   if (!attribute.empty()) {

@@ -26,8 +26,8 @@ struct Problem {
 // What is wrong with a body, and where in it. A view of `problem`.
 [[nodiscard]] Problem ProblemOf(const wire::JsonProblem& problem);
 
-// What there is to say where something that was handed in was not carried out; `not_found` where it
-// is none of ours or over. Not of kDone.
+// The problem for a token that could not be redeemed; `not_found` if it is unknown or has expired.
+// Not of kDone.
 [[nodiscard]] Problem ProblemOf(Redeemed outcome, const Problem& not_found);
 
 // Under which status and code a refused change of rules or modes is answered. A view of `error`.
@@ -50,7 +50,7 @@ struct Response {
     body.clear();
     raw = false;
   }
-  // Appends one header line. `value` is text of ours: no line breaks.
+  // Appends one header line. `value` is our own text: no line breaks.
   void Add(std::string_view name, std::string_view value) {
     fields.append(name).append(": ").append(value).append("\r\n");
   }

@@ -23,7 +23,7 @@ namespace sluice::frontend::http {
 
 class ListenerDescription;
 
-// Whether this daemon wants traffic: what /readyz says. Off until the front ends are open and
+// Whether this daemon accepts traffic: what /readyz says. Off until the front ends are open and
 // again from the first signal to stop. Any thread.
 class Readiness {
  public:
@@ -103,8 +103,8 @@ class Methods {
 struct Route {
   enum class Tail : std::uint8_t {
     kNone,     // The path is the whole path.
-    kSegment,  // It ends with /{name}, which stands for one segment, still encoded and not empty.
-    kRest,     // It ends with /{name}, which stands for the rest of the path from this '/' on.
+    kSegment,  // It ends with /{name}, which matches one segment, still encoded and not empty.
+    kRest,     // It ends with /{name}, which matches the rest of the path from this '/' on.
   };
   enum class Needs : std::uint8_t {
     kNothing,
@@ -128,7 +128,7 @@ struct ServedRoute {
   std::string_view path;    // route->path, but for the metrics path that a listener may choose.
   std::string_view prefix;  // What comes before the {name}: all of the path where there is none.
 
-  // Whether `path` is this route's; `tail` is then what stands for its {name}.
+  // Whether `path` is this route's; `tail` is then the text that its {name} matched.
   [[nodiscard]] bool Matches(std::string_view path, std::string_view& tail) const;
 };
 

@@ -74,7 +74,7 @@ const Command* FindCommand(std::string_view name) {
 }
 
 void RunCommand(Args args, Connection& connection) {
-  constexpr std::size_t kShown = 64;  // Of a name that is none.
+  constexpr std::size_t kShown = 64;  // For an unknown name.
   const Command* command = FindCommand(args.front());
   if (command == nullptr) {
     if (IsHttp(args.front())) {

@@ -41,7 +41,7 @@ struct Command {
 };
 
 [[nodiscard]] std::span<const Command> AllCommands();
-// nullptr if there is none of that name, in any case of letters.
+// nullptr for an unknown name; case does not matter.
 [[nodiscard]] const Command* FindCommand(std::string_view name);
 
 // Carries out one command, which is answered once: now, or when the service has. `args` is not

@@ -14,7 +14,7 @@ class Keyring;
 
 namespace sluice::frontend::resp {
 
-// `keys` seal what is given out to be handed in later. None: no holds, receipts or reservations.
+// `keys` seal the tokens in the answer. None: no holds, receipts or reservations.
 struct VerdictOptions {
   bool receipt = false;
   bool reservation = false;
@@ -32,8 +32,8 @@ void AppendVerdict(const service::Verdict& verdict, const VerdictOptions& option
 
 // The five integers of CL.THROTTLE: 0 allowed or 1 limited; the limit; what remains; seconds until
 // it may be tried again, -1 where allowed or never; seconds until the key is fresh. A key that
-// could not be judged for want of room or of the store is an error reply, and not taken for
-// limited.
+// could not be judged, because the table is full or the store unavailable, is an error reply and
+// does not count as limited.
 void AppendThrottleReply(const Decision& decision, std::string& out);
 
 }  // namespace sluice::frontend::resp

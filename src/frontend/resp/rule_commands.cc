@@ -16,7 +16,7 @@ namespace sluice::frontend::resp {
 
 namespace {
 
-// What may stand behind the attributes. An attribute has a '=' in it, an option has none.
+// What may follow the attributes. An attribute has a '=' in it, an option has none.
 struct Options {
   Cost cost;
   bool peek = false;

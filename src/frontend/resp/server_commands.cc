@@ -62,7 +62,7 @@ void AppendInfo(const Command& command, wire::RespWriter& reply) {
   reply.Array(0);                                 // ACL categories,
   reply.Array(0);                                 // tips,
   reply.Array(0);                                 // key specifications,
-  reply.Array(0);                                 // and subcommands there are none.
+  reply.Array(0);                                 // and there are no subcommands.
 }
 
 void AppendDocs(const Command& command, wire::RespWriter& reply) {
@@ -94,7 +94,7 @@ void SomeInfo(Args names, wire::RespWriter reply) {
   }
 }
 
-// Names that are none are left out.
+// Unknown names are left out.
 void Docs(Args names, wire::RespWriter reply) {
   const auto asked = [names](const Command& command) {
     return names.empty() || std::ranges::any_of(names, [&command](std::string_view name) {
