@@ -252,8 +252,8 @@ void AnswerMemory::Write(telemetry::Exposition& out) const {
         "Checks whose Idempotency-Key was used with another body.", Type::kCounter, conflicts_);
   if (shared_ != nullptr) {
     write("sluice_idempotency_unshared_total",
-          "Checks that were decided without knowing whether another node had, as the store did not "
-          "answer.",
+          "Checks decided without knowing whether another node had decided them, because the store "
+          "did not answer.",
           Type::kCounter, unshared_);
   }
   write("sluice_idempotency_evictions_total",

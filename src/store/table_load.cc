@@ -176,7 +176,7 @@ Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in
   if (!KeyCopier(slots, blocks, kOwner).CopyAll(now.line, loader)) {
     const bool damaged = loader.trouble() == Trouble::kDamage;
     return tl::unexpected(Error{damaged
-                                    ? "has impossible keys: remove the file to start with its last "
+                                    ? "has invalid keys: remove the file to start with its last "
                                       "snapshot, or with every key at its full limit"
                                     : NoRoomFor(loader.trouble(), to),
                                 {}});

@@ -103,7 +103,8 @@ Result<TableBytes> Resize(LockedFile file, const TableLayout& layout, const Tabl
   if (!mapping) {
     Error error = mapping.error();
     error.message +=
-        "; a table whose size changes needs room for both. Or set table.keys and table.blocks back";
+        "; a table that changes its size needs room for both. Or set table.keys and table.blocks "
+        "back";
     return give_up(std::move(error));
   }
   TableBytes bytes = BytesOf(*std::move(mapping), layout);

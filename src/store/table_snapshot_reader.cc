@@ -158,7 +158,7 @@ Result<void> SnapshotReader::Verify(KeySink& sink) {
   Pieces rest(file_, keys_end(), tail_.file_bytes - sizeof(tail_.checksum), &sum);
   (void)rest.Next(static_cast<std::size_t>(rest.left()));
   if (sum.Value() != tail_.checksum) {
-    return Fault("is a snapshot whose checksum is wrong" + std::string(kRemedy));
+    return Fault("is a snapshot with a wrong checksum" + std::string(kRemedy));
   }
   return {};
 }

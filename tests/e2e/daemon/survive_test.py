@@ -151,7 +151,7 @@ class SurviveTest(unittest.TestCase):
         process = self.start()
         self.assertEqual(self.used("u")[:2], [7, 7])
         process.terminate()
-        self.assertRegex(process.communicate(timeout=20)[1], "damaged|checksum is wrong")
+        self.assertRegex(process.communicate(timeout=20)[1], "damaged|wrong checksum")
 
     def test_a_snapshot_of_another_table_is_named_and_restored(self):
         process = self.start()
