@@ -14,7 +14,7 @@
 
 namespace sluice::control {
 
-// The daemon's configuration file as a source of rules: read anew like any other. What else it
+// The daemon's configuration file as a source of rules: read again like any other. What else it
 // says counts at the start alone; where that has changed, a restart is due. One thread.
 class ConfigurationFile {
  public:

@@ -51,7 +51,7 @@ class EnvoyConfigLoader {
   EnvoyConfigLoader(const EnvoyConfigLoader&) = delete;
   EnvoyConfigLoader& operator=(const EnvoyConfigLoader&) = delete;
 
-  // Reads everything anew because an operator asks.
+  // Reads everything again, on an operator's request.
   void ReloadOnDemand() { Load(sources::ReloadCause::kOperator); }
 
  private:

@@ -30,9 +30,9 @@ namespace sluice::control {
 // thread, but for the metrics.
 class ModeFile final : public telemetry::Source {
  public:
-  // Puts in force what the file says, and follows it on `loop` from here on; that there is none
-  // sets no mode. `file` "" keeps nothing beyond the process. Both outlive it. Errors: as of
-  // Load(), or the kernel gives no inotify descriptor.
+  // Puts in force what the file says, and follows it on `loop` from here on; without it no mode is
+  // set. `file` "" keeps nothing beyond the process. Both outlive it. Errors: as of Load(), or the
+  // kernel gives no inotify descriptor.
   [[nodiscard]] static Result<std::unique_ptr<ModeFile>> Create(net::EventLoop& loop,
                                                                 service::LimiterService& service,
                                                                 std::string file);

@@ -54,7 +54,7 @@ class RuleController {
   RuleController(const RuleController&) = delete;
   RuleController& operator=(const RuleController&) = delete;
 
-  // Reads everything anew because an operator asks.
+  // Reads everything again, on an operator's request.
   void ReloadOnDemand();
 
   // Never nullptr.

@@ -20,8 +20,9 @@ namespace sluice::envoy {
 [[nodiscard]] std::unique_ptr<Limit> ReadLimit(const rules::YamlNode& node, const std::string& path,
                                                rules::Reporter& report);
 
-// Reads a descriptor's `rate_limits`, a list of ours: each of 1 to kMostLimits as above, no two of
-// one period and algorithm, as what is counted is kept by these. None of them is unlimited.
+// Reads a descriptor's `rate_limits`, a list that only Sluice supports: each of 1 to kMostLimits as
+// above, no two of one period and algorithm, as what is counted is kept by these. None of them is
+// unlimited.
 inline constexpr std::size_t kMostLimits = 16;
 [[nodiscard]] std::vector<std::unique_ptr<Limit>> ReadLimits(const rules::YamlNode& list,
                                                              const std::string& path,

@@ -12,7 +12,7 @@ namespace sluice::envoy {
 
 namespace {
 
-// Nobody can choose counters that share a set.
+// Clients cannot choose counters that share a set.
 std::uint64_t DrawSeed() {
   std::array<std::uint8_t, sizeof(std::uint64_t)> bytes{};
   base::FillWithSecretBytes(bytes);
@@ -27,7 +27,7 @@ OverLimitCache::OverLimitCache(std::size_t bytes)
       sets_(set_count_ == 0 ? nullptr : std::make_unique<Set[]>(set_count_)) {}  // NOLINT
 
 std::uint64_t OverLimitCache::HashOf(std::string_view counter, const Window& window) const {
-  // Until 2106 each has 32 bits of its own.
+  // Each fits 32 bits until 2106.
   const std::uint64_t of_window = static_cast<std::uint64_t>(window.start_s) ^
                                   (static_cast<std::uint64_t>(window.length_s) << 32U);
   const std::uint64_t hash =

@@ -15,7 +15,8 @@ namespace sluice::net {
 
 class ConnectionLimit;
 
-// Who holds a connection, for counting: an IPv4 address, or an IPv6 /64, which one customer holds.
+// The owner of a connection, for counting: an IPv4 address, or an IPv6 /64, which one customer
+// holds.
 struct PeerNetwork {
   std::uint64_t bits = 0;
   bool v6 = false;
@@ -55,7 +56,7 @@ class ConnectionLimit {
   [[nodiscard]] std::optional<ConnectionPlace> Take(const boost::asio::ip::address& peer);
 
   [[nodiscard]] std::size_t open() const { return open_.load(std::memory_order_relaxed); }
-  // For want of a place at all, and of one for the peer.
+  // Because of the total limit, and because of the limit per peer.
   [[nodiscard]] std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t refused_of_peers() const {
     return refused_of_peers_.load(std::memory_order_relaxed);

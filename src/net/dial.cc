@@ -107,7 +107,7 @@ class Attempt final : public Dial, public std::enable_shared_from_this<Attempt> 
   }
 
   const DialTarget target_;
-  OnDone on_done_;  // Empty once it was called, or nobody wants it.
+  OnDone on_done_;  // Empty once it was called or cancelled.
   tcp::resolver resolver_;
   tcp::socket socket_;
   Local::socket local_;

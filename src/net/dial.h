@@ -33,7 +33,7 @@ struct DialTarget {
 // loop's.
 class Dial {
  public:
-  // The transport, or why there is none.
+  // The transport, or the error.
   using OnDone = std::function<void(Result<std::unique_ptr<Transport>>)>;
 
   // Begins. `on_done` is called once, later, unless Cancel() comes first; it may destroy the
@@ -42,7 +42,7 @@ class Dial {
                                                    Duration timeout, OnDone on_done);
   virtual ~Dial() = default;
 
-  // Nobody is told. After it is done: does nothing.
+  // No callback runs. After it is done: does nothing.
   virtual void Cancel() noexcept = 0;
 };
 

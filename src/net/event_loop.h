@@ -11,8 +11,8 @@
 
 namespace sluice::net {
 
-// One thread's loop: sockets, posted work and timers. Make one per core and run each on
-// a thread of its own. Only Post() and Stop() are safe from other threads.
+// One thread's loop: sockets, posted work and timers. Create one per core and run each on its own
+// thread. Only Post() and Stop() are safe from other threads.
 class EventLoop {
  public:
   EventLoop();

@@ -23,8 +23,8 @@ using boost::system::error_code;
 
 constexpr std::uint64_t kMaxBody = 8 * 1024 * 1024;
 
-// Beast's timeouts work with asynchronous calls only, so the one call is a chain of those
-// on a loop of its own, which runs until the chain ends or the time is up.
+// Beast's timeouts work with asynchronous calls only, so the call is a chain of those on its own
+// loop, which runs until the chain ends or the time is up.
 class Exchange {
  public:
   Exchange(const HttpUrl& server, const HttpCall& call)

@@ -36,8 +36,8 @@ struct HttpAnswer {
   [[nodiscard]] std::string_view Field(std::string_view name) const;
 };
 
-// One request over a connection of its own, blocking: for the command line, not for the
-// daemon. An answer of any status is an answer; Error is for not getting one. Any thread.
+// One blocking request over its own connection: for the command line, not for the daemon. An answer
+// of any status is an answer; Error is for not getting one. Any thread.
 [[nodiscard]] Result<HttpAnswer> CallHttp(const HttpUrl& server, const HttpCall& call);
 
 }  // namespace sluice::net

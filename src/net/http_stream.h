@@ -17,8 +17,8 @@ namespace sluice::net {
 
 class EventLoop;
 
-// One POST over a connection of its own, whose answer is given out as it comes: also one that has
-// no end, such as a stream of events. One thread, the loop's.
+// One POST over its own connection, with an answer that is passed on as it arrives: also one that
+// has no end, such as a stream of events. One thread, the loop's.
 class HttpStream {
  public:
   struct Call {
@@ -46,7 +46,7 @@ class HttpStream {
                                                          OnPiece on_piece, OnEnd on_end);
   virtual ~HttpStream() = default;
 
-  // Nobody is told anything from here on. After the end: does nothing.
+  // No callback runs after this. After the end: does nothing.
   virtual void Cancel() noexcept = 0;
 };
 

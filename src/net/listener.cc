@@ -213,7 +213,7 @@ class Listener::StateOf final : public State,
       on_connection_(std::move(transport));
       return;
     }
-    // Told apart by a cell, since the handshake itself exists only once it has begun.
+    // Identified by a cell, because the handshake itself exists only once it has begun.
     auto place = std::make_shared<std::weak_ptr<TlsHandshake>>();
     const auto handshake = TlsHandshake::Begin(
         loop_, std::move(transport), tls_->context.Get(), {}, tls_->handshake_timeout,
@@ -262,7 +262,7 @@ Result<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const UnixSock
                                                  ConnectionLimit& limit, OnConnection on_connection,
                                                  std::optional<ListenerTls> tls) {
   auto state = std::make_shared<StateOf<Local>>(loop, limit, std::move(on_connection), tls);
-  // Each loop waits on a descriptor of its own for the one queue of connections: who comes too late
+  // Each loop waits on its own descriptor for the shared queue of connections: who comes too late
   // for one waits on.
   const int own = ::fcntl(socket.fd_, F_DUPFD_CLOEXEC, 0);
   boost::system::error_code error;

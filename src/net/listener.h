@@ -30,12 +30,12 @@ class EventLoop;
 // part of the connections. Port 0 always is.
 [[nodiscard]] Result<void> EnsureFree(const boost::asio::ip::tcp::endpoint& address);
 
-// A Unix socket that is listened on: bound once, with a listener for each loop. While it lives its
-// file is there. One thread.
+// A Unix socket that is listened on: bound once, with a listener for each loop. Its file exists as
+// long as it does. One thread.
 class UnixSocket {
  public:
-  // Takes the place of a socket that nobody listens on any more. Errors: somebody does; something
-  // else stands at `path`; it cannot be made there, or is too long.
+  // Replaces a socket that no process listens on any more. Errors: somebody does; something else
+  // stands at `path`; it cannot be made there, or is too long.
   [[nodiscard]] static Result<std::unique_ptr<UnixSocket>> Bind(const std::string& path);
   ~UnixSocket();
   UnixSocket(const UnixSocket&) = delete;
@@ -49,7 +49,7 @@ class UnixSocket {
   const int fd_;
 };
 
-// TLS for whoever connects. What it refers to outlives the listener.
+// TLS for all clients. What it refers to outlives the listener.
 struct ListenerTls {
   const CurrentTlsContext& context;  // Asked for each new connection.
   TlsCounters& counters;

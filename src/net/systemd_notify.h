@@ -6,14 +6,14 @@
 namespace sluice::net {
 
 // Tells systemd how the service is (sd_notify(3)), by a datagram to $NOTIFY_SOCKET, without
-// libsystemd. Any thread; never blocks; nobody need listen.
+// libsystemd. Any thread; never blocks; no supervisor has to listen.
 class SystemdNotify {
  public:
-  // `socket`: a path, or '@' and an abstract name; "" where nobody supervises us.
+  // `socket`: a path, or '@' and an abstract name; "" without a supervisor.
   explicit SystemdNotify(std::string socket) : socket_(std::move(socket)) {}
   [[nodiscard]] static SystemdNotify FromEnvironment();
 
-  // Each is false where nobody was told.
+  // Each returns false if no message was sent.
   bool Ready() const { return Send("READY=1"); }
   bool Stopping() const { return Send("STOPPING=1"); }
   // Reloading() and then Ready() frame a reload; the time lets systemd tell which is newer.

@@ -121,7 +121,7 @@ void TimerWheel::Advance(SteadyTime now) {
 }
 
 void TimerWheel::RunSlot(int slot) {
-  // The slot's timers on a list of their own, from which actions may still cancel them.
+  // The slot's timers in a separate list, from which actions may still cancel them.
   Timer* list = nullptr;
   std::swap(list, slots_[static_cast<std::size_t>(slot)]);
   used_[static_cast<std::size_t>(slot / kSlots)] &= ~(std::uint64_t{1} << (slot % kSlots));

@@ -106,7 +106,7 @@ std::optional<WallInstant> EndOf(const X509* certificate) {
   return WallInstant(std::chrono::seconds(::timegm(&when)));
 }
 
-// Picks the first of ours that the client offers too.
+// Picks the first of our protocols that the client offers too.
 int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size,
                    const unsigned char* offered, unsigned int offered_size, void* context) {
   const std::string& ours = static_cast<const TlsContext*>(context)->protocols();

@@ -16,7 +16,7 @@ struct ssl_ctx_st;  // OpenSSL's SSL_CTX: its headers stay in the .cc files.
 
 namespace sluice::net {
 
-// A file in PEM form, read by whoever watches it; `path` is for messages.
+// A file in PEM form, read by the code that watches it; `path` is for messages.
 struct PemFile {
   std::string path;
   std::string text;
@@ -24,11 +24,11 @@ struct PemFile {
 
 struct TlsServerSettings {
   PemFile certificate;  // The server's own first, then those that lead to its root.
-  PemFile key;          // Not encrypted: there is nobody to ask for a passphrase.
+  PemFile key;          // Not encrypted: a daemon cannot ask for a passphrase.
   // Who signs clients' certificates: given, a client without one of theirs is refused.
   std::optional<PemFile> client_ca{};
-  // With client_ca: what its certificate must name among its alternative names, a host (which one
-  // with a star may stand for) or an address. "": nothing.
+  // With client_ca: what its certificate must name among its alternative names, a host (a wildcard
+  // certificate matches) or an address. "": nothing.
   std::string client_name{};
   // What is spoken behind TLS, best first ("h2", "http/1.1"): the choice goes by this order. A
   // client that offers protocols, and none of these, is refused; one that offers none is not.
@@ -38,7 +38,7 @@ struct TlsServerSettings {
 
 struct TlsClientSettings {
   std::optional<PemFile> ca{};  // Who signs servers' certificates. None: whom the system trusts.
-  std::optional<PemFile> certificate{};  // For a server that wants one; its key goes with it.
+  std::optional<PemFile> certificate{};  // For a server that requires one; its key goes with it.
   std::optional<PemFile> key{};
   std::vector<std::string> protocols{};  // What to offer, best first.
   // False: anybody may be the server. For tests and closed networks.

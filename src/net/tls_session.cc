@@ -75,7 +75,7 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, std::string_vi
   }
   SSL_set_connect_state(ssl_);
   Expect(std::string(server_name));
-  if (!context_->verifies_name()) {  // It was told who is asked for, and may be anybody.
+  if (!context_->verifies_name()) {  // It was sent the expected name, and may be any server.
     X509_VERIFY_PARAM* const expected = SSL_get0_param(ssl_);
     X509_VERIFY_PARAM_set1_ip(expected, nullptr, 0);
     X509_VERIFY_PARAM_set1_host(expected, nullptr, 0);
@@ -134,8 +134,8 @@ TlsSession::Step TlsSession::Handshake() {
   return returned == 1 ? Step::kDone : StepOf(returned);
 }
 
-// A record holds at most 16 KiB and often a single request: go on until `into` is full, so that
-// whoever sends many small records still has them judged in one turn.
+// A record holds at most 16 KiB and often a single request: continue until `into` is full, so that
+// many small records are still judged in one turn.
 TlsSession::Opened TlsSession::Read(std::span<char> into) {
   if (!failure_.empty()) {
     return {Step::kFailed, 0};

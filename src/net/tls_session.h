@@ -43,7 +43,7 @@ class TlsSession {
 
   [[nodiscard]] Step Handshake();
 
-  // Opens into `into` as much as there is: kDone with at least one byte, else why there is none.
+  // Opens into `into` as much as there is: kDone with at least one byte, otherwise the reason.
   struct Opened {
     Step step;
     std::size_t size;

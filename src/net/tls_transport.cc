@@ -54,7 +54,7 @@ class TlsStream : public std::enable_shared_from_this<TlsStream> {
             std::shared_ptr<const TlsContext> context, std::string_view server_name)
       : loop(loop_in), under(std::move(under_in)), session(std::move(context), server_name) {}
 
-  // Opens what is there, or reads more first. `later`: the user must not be called in here.
+  // Decrypts what has arrived, or reads more first. `later`: the user must not be called in here.
   void Read(std::shared_ptr<ReadTurn> turn, bool later) {
     const TlsSession::Opened opened = session.Read(turn->into);
     Flush(nullptr);

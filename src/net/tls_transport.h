@@ -24,13 +24,13 @@ struct TlsCounters {
   std::atomic<std::uint64_t> timed_out{0};
 };
 
-// Turns a transport into one that speaks TLS: makes the handshake first, so that nobody above
-// ever sees a connection without one. One turn's bytes are sealed together and leave in one write.
-// The end of a stream that its peer did not announce (close_notify) is an error, not
-// an end: somebody may have cut it off. One thread, the loop's.
+// Turns a transport into one that speaks TLS: completes the handshake first, so that upper layers
+// never see a connection without one. One turn's bytes are sealed together and leave in one write.
+// The end of a stream that its peer did not announce (close_notify) is an error, not an end:
+// somebody may have cut it off. One thread, the loop's.
 class TlsHandshake {
  public:
-  // The transport, or why there is none.
+  // The transport, or the error.
   using OnDone = std::function<void(Result<std::unique_ptr<Transport>>)>;
 
   // Begins. `on_done` is called once, later, unless Cancel() comes first; it may destroy the

@@ -10,8 +10,8 @@
 
 namespace sluice::net {
 
-// Whoever holds a connection's other end of the code: told when reads and writes are done,
-// on the loop's thread, never inside the call that started them.
+// The user of a connection: called when reads and writes are done, on the loop's thread, never
+// inside the call that started them.
 class TransportUser {
  public:
   virtual ~TransportUser() = default;

@@ -34,11 +34,11 @@ struct BanPageVerb {
 };
 
 // Lists all bans of one server or of a cluster's: page by page, each server for itself and all at
-// once. It belongs to nobody and ends itself when the call is answered: with all bans, or with the
+// once. It owns itself and deletes itself when the call is answered: with all bans, or with the
 // error of a server that did not answer. One thread.
 class BanListing {
  public:
-  // Whoever sends a page to the server that it names. It outlives the listing or answers its pages.
+  // Sends a page to the server that it names. It outlives the listing or answers its pages.
   class Sender {
    public:
     virtual ~Sender() = default;

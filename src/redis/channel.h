@@ -37,7 +37,7 @@ struct ChannelSettings {
   Duration first_pause = std::chrono::milliseconds(50);
   Duration longest_pause = std::chrono::milliseconds(500);
   int database = 0;
-  // A counter lives up to this much longer than its window, drawn anew at each hit.
+  // A counter lives up to this much longer than its window; the time is drawn for each hit.
   std::int64_t expiry_jitter_s = 300;
   // Says nothing but what calls need: no name.
   bool terse = false;
@@ -50,11 +50,11 @@ class Redirector;
 // All that is between one loop and one Redis server, but the bytes' way there: the connection's
 // greeting, which scripts it has, what errors mean, when to connect again, when to leave Redis
 // alone. The order of commands is the Pipeline's, what a command and its reply say its Request's.
-// Without I/O and told the time, so that tests and simulations run it as it is.
+// No I/O, and time is an argument, so tests and simulations run it unchanged.
 //
 // A call that is out of time is answered kUnavailable; its reply still comes, and what it says was
-// charged is sent back. Only what provably did not run is sent again: what was not handed out yet,
-// and what Redis refused with NOSCRIPT, READONLY, LOADING or MASTERDOWN. One thread. Verbs may be
+// charged is sent back. Only what provably did not run is sent again: what was not yet written, and
+// what Redis refused with NOSCRIPT, READONLY, LOADING or MASTERDOWN. One thread. Verbs may be
 // called while an answer is being given.
 class Channel {
  public:
@@ -84,7 +84,7 @@ class Channel {
   // The command that takes back what `part`, a call with a request id, charged or may have.
   [[nodiscard]] Command CommandToUndo(const store::CheckCall& part) const;
 
-  // Of a cluster: who knows where calls go that this server sends away. It outlives the channel.
+  // Of a cluster: knows where redirected calls go. It outlives the channel.
   void SetRedirector(Redirector& redirector) { redirector_ = &redirector; }
   // Asks the server for the cluster's slots; the answer goes to the redirector.
   void AskTopology();
@@ -98,14 +98,14 @@ class Channel {
   void ResendLostForTest() { resend_lost_ = true; }
 
   // Keeps an entry of this name among those of all nodes, while connected, and `nodes` at how many
-  // there are; the last count stays while Redis is away, and until a smaller one has been told
-  // twice. Before the first connection.
+  // there are; the last count stays while Redis is unreachable, and until a smaller one has been
+  // reported twice. Before the first connection.
   void Join(std::string member, std::atomic<int>& nodes) {
     member_ = std::move(member);
     nodes_ = &nodes;
   }
 
-  // From here on: for whoever carries the bytes.
+  // From here on: for the code that transfers the bytes.
 
   // Whether a connection is wanted now; then OnDialing(), and OnConnected() or OnLost().
   [[nodiscard]] bool WantsDial(Time now) const {
@@ -145,7 +145,7 @@ class Channel {
   };
   // For an answer to the greeting, and for the replies of a server that is left.
   static constexpr Duration kGreetingTimeout = std::chrono::seconds(1);
-  // How often a node says that it is there, and when it is taken for gone.
+  // How often a node reports itself, and when it counts as gone.
   static constexpr Duration kMemberEvery = std::chrono::seconds(5);
   static constexpr std::chrono::seconds kMemberGone{15};
   static constexpr Duration kReportErrorsEvery = std::chrono::seconds(10);
@@ -214,7 +214,7 @@ class Channel {
   Time member_at_ = Time::max();
 };
 
-// Who knows a cluster's other servers. Called while a channel handles input or its end.
+// Knows the other servers of a cluster. Called while a channel handles input or its end.
 class Redirector {
  public:
   virtual ~Redirector() = default;

@@ -216,8 +216,8 @@ bool Channel::SendElsewhere(Command& command, std::string_view text, Time now) {
          redirector_->OnSentAway(*this, command, text, now);
 }
 
-// A charge whose sender got another answer long ago is nobody's: it goes back, as far as it still
-// can be told apart from what others used since.
+// A charge with a sender that has long been answered otherwise is refunded, as far as it can still
+// be distinguished from later use.
 void Channel::SendBack(Command& command, Reply reply, Time now) {
   if (state_ != State::kUp || command.undos.empty()) {
     return;

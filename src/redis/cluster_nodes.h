@@ -28,7 +28,7 @@ class ClusterNodes {
   struct Node {
     net::DialTarget target;
     std::unique_ptr<Peer> peer;
-    bool listed = false;         // It owns slots, or nobody knows yet.
+    bool listed = false;         // It owns slots, or that is not known yet.
     Time needed_until{};         // It owns nothing, but a slot is moving there.
     Time drop_by = Time::max();  // It owns nothing, and has not answered all that it was asked.
 

@@ -161,7 +161,7 @@ void CountingCall::Finish() {
     }
   }
   store::StoreCall* const call = call_;
-  calls_.free_.push_back(this);  // Whoever is answered may ask again at once.
+  calls_.free_.push_back(this);  // A callback may send a new call at once.
   call->OnAnswered();
 }
 

@@ -51,8 +51,8 @@ class CountingCalls {
 // call, what scripts judge.
 //
 // A counter is named by the only value of its key and the start of its window in seconds since the
-// epoch, by this node's clock, as every node of envoyproxy/ratelimit names it. So whose clock is
-// wrong counts in a window of its own.
+// epoch, by this node's clock, as every node of envoyproxy/ratelimit names it. So a node with a
+// wrong clock counts in another window.
 class CountingCall {
  public:
   explicit CountingCall(CountingCalls& calls) : calls_(calls), rest_(*this) {}

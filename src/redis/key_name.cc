@@ -70,7 +70,7 @@ void AppendAttributes(const core::KeyView& key, std::string& out) {
   if (out.size() - begin <= kLongestPlainText) {
     return;
   }
-  // Not a fast hash: whoever chooses a value must not be able to meet another's key.
+  // Not a fast hash: a client that chooses a value must not be able to collide with another key.
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   EVP_Digest(out.data() + begin, out.size() - begin, digest.data(), nullptr, EVP_sha256(), nullptr);
   out.resize(begin);

@@ -37,8 +37,8 @@ struct RedisSettings {
   ChannelSettings channel{};
 };
 
-// Carries a channel's bytes between an event loop and a server: dials when the channel wants to,
-// gathers what one turn of the loop asks and sends it in one write, keeps the channel's time. One
+// Carries a channel's bytes between an event loop and a server: connects when the channel asks for
+// it, collects the calls of one turn of the loop into one write, and keeps the channel's time. One
 // thread, the loop's.
 class Link final : public Peer {
  public:

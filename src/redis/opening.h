@@ -20,7 +20,7 @@ namespace sluice::redis {
 
 // How connections to servers are opened.
 struct OpeningSettings {
-  // Certificates for a dial, read anew so that they can be changed; none: plain.
+  // Certificates for a connection, read each time so that they can be changed; none: plain.
   std::function<Result<std::shared_ptr<const net::TlsContext>>()> tls{};
   std::string tls_name{};  // What the server's certificate must say; "": the host that is dialled.
   Duration timeout = std::chrono::seconds(1);  // Of the dial, and of the handshake after it.
@@ -31,8 +31,8 @@ struct Credentials {
   std::string password{};  // "": none is asked for.
 };
 
-// Of whom to be; the file is read anew whenever it is asked, so that passwords can be changed. ""
-// for `password_file`: it is `password`, "" for none.
+// Of whom to be; the file is read each time, so that the password can be changed. "" for
+// `password_file`: it is `password`, "" for none.
 [[nodiscard]] Result<Credentials> ReadCredentials(const std::string& username,
                                                   const std::string& password_file,
                                                   const std::string& password);

@@ -25,9 +25,9 @@ namespace sluice::redis {
 // server's. In a cluster the same holds of keys in one slot; for those in several see
 // spanning_call.h.
 //
-// Verbs are called on a loop's thread and answered on it, later. Each loop has a route of its own,
-// made by Attach(). A call whose deadline passes is answered kUnavailable, and one that cannot be
-// sent kDidNotRun, at once.
+// Verbs are called on a loop's thread and answered on it, later. Each loop has its own route,
+// created by Attach(). A call whose deadline passes is answered kUnavailable, and one that cannot
+// be sent kDidNotRun, at once.
 class RedisStore final : public store::KeyStore, public store::AnswerRecords {
  public:
   // `clock` is asked for the node's idea of the time, which decides nothing but which calendar
@@ -74,8 +74,7 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
   void Reset(store::ResetCall& call) override;
   void Release(store::HoldCall& call) override;
   void Renew(store::HoldCall& call) override;
-  // Any receipt of the shared store is taken for one that it gave: whoever hands it in has seen to
-  // that.
+  // Any receipt of the shared store is taken for one that it gave: the caller makes sure of that.
   void Settle(store::SettleCall& call) override;
   void Ban(store::BanCall& call) override;
   void Unban(store::BanCall& call) override;

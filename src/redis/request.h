@@ -21,7 +21,7 @@ using Reply = std::span<const wire::RespNode>;
 // What a reply means to the call that it answers.
 struct Outcome {
   enum class Kind : std::uint8_t {
-    kAnswered,   // The answer stands in the call.
+    kAnswered,   // The answer is in the call.
     kAgain,      // Nothing was done: to be asked again, by the server's time in the call's `now`.
     kMalformed,  // No reply of this command.
   };

@@ -13,7 +13,8 @@
 
 namespace sluice::redis {
 
-// One loop's way to whoever keeps the keys: a server, or a cluster of them. One thread, the loop's.
+// One loop's way to the servers that store the keys: a server, or a cluster of them. One thread,
+// the loop's.
 class Route {
  public:
   using Time = Channel::Time;
@@ -41,7 +42,7 @@ class Route {
   [[nodiscard]] virtual bool idle() const = 0;
 };
 
-// A way to one server: its channel, and whoever carries the channel's bytes.
+// A way to one server: its channel, and the code that transfers the channel's bytes.
 class Peer {
  public:
   virtual ~Peer() = default;

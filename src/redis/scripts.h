@@ -58,7 +58,7 @@ inline constexpr std::size_t kScriptCount =
 
 struct Script {
   std::string_view name;  // Of an algorithm's: also what request.lua and refund.lua call it.
-  std::string_view sha1;  // In hex, as EVALSHA wants it.
+  std::string_view sha1;  // In hex, as EVALSHA requires.
   std::string_view text;
 };
 

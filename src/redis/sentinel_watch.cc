@@ -128,7 +128,7 @@ void SentinelWatch::Leave() {
 }
 
 void SentinelWatch::AskAnew() {
-  // Who has not answered yet is being asked already.
+  // A Sentinel that has not answered yet is already being asked.
   if (connection_ != nullptr && answered_) {
     AskNext("");
   }
@@ -183,7 +183,7 @@ void SentinelWatch::Begin(std::unique_ptr<net::Transport> transport) {
       connection_->Write({"AUTH", credentials->username, credentials->password});
     }
   }
-  // In this order: what changes after the first answer is told by the second.
+  // In this order: changes after the first answer are in the second.
   connection_->Write({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", settings_.primary});
   connection_->Write({"SUBSCRIBE", "+switch-master"});
   connection_->Flush();

@@ -45,7 +45,7 @@ class SentinelWatch {
   SentinelWatch(const SentinelWatch&) = delete;
   SentinelWatch& operator=(const SentinelWatch&) = delete;
 
-  // The primary that was told does not serve: asks anew, somebody else. May be called in vain.
+  // The reported primary does not serve: asks another Sentinel. May be called in vain.
   void AskAnew();
 
  private:

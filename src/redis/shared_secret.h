@@ -17,7 +17,7 @@ class EventLoop;
 
 namespace sluice::redis {
 
-// Asks for the secret that all nodes of one Redis share, and makes it what is offered if there is
+// Requests the secret that all nodes of one Redis share, and stores the offered one if there is
 // none. A secret is text of kDigits hexadecimal digits.
 class SecretCall : public store::StoreCall {
  public:

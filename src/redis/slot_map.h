@@ -27,8 +27,8 @@ struct SlotMap {
   std::vector<std::uint16_t> owner = std::vector<std::uint16_t>(kClusterSlots, kNobody);
 };
 
-// Reads the reply to CLUSTER SLOTS; `asked` stands in where a server leaves its own host out.
-// Nothing if it is no such reply.
+// Reads the reply to CLUSTER SLOTS; `asked` is used if a server leaves out its own host. nullopt if
+// it is not such a reply.
 [[nodiscard]] std::optional<SlotMap> ReadSlotMap(std::span<const wire::RespNode> reply,
                                                  const net::DialTarget& asked);
 

@@ -12,8 +12,8 @@ namespace sluice::redis {
 
 // A request whose keys lie in several slots of a cluster: one part for each, asked at once. If an
 // enforced check of one part denies, what the others charged is taken back by the request's id, and
-// what is left then is asked for the answer. While parts are under way others may be denied what
-// is taken back a moment later; nobody passes who may not.
+// what is left then is asked for the answer. While parts are under way others may be denied what is
+// taken back a moment later; too much is never allowed.
 //
 // If the node ends in between, what was charged stays so: at most this request's cost, until that
 // refills or its window ends. One thread.
@@ -32,7 +32,7 @@ class SpanningCall {
     std::vector<store::CheckAnswer> decided;  // The first answers, while numbers are asked for.
   };
 
-  // Whoever sends parts to where they belong.
+  // Sends each part to its server.
   class Sender {
    public:
     virtual ~Sender() = default;

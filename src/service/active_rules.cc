@@ -39,7 +39,7 @@ class ThreadPins {
     return nullptr;
   }
 
-  // The entry to fill anew: its old pin lives on as long as calls under way hold it.
+  // The entry to reuse: its old pin lives on as long as calls under way hold it.
   Entry& Renew(std::uint64_t serial) {
     Entry* entry = Find(serial);
     if (entry == nullptr) {
@@ -90,7 +90,7 @@ PublishedRules::PublishedRules()
 void PublishedRules::Publish(std::shared_ptr<const ActiveRules> active) {
   const std::lock_guard lock(mutex_);
   current_.swap(active);
-  // Pairs with the acquire in Pin. The snapshot itself is handed over under the mutex.
+  // Pairs with the acquire in Pin. The pointer is exchanged under the mutex.
   version_.fetch_add(1, std::memory_order_release);
 }
 

@@ -30,7 +30,7 @@ struct ActiveRules {
 // The rule that callers know as `id`: by the name it has now, or had before a rename. nullptr if
 // there is none.
 [[nodiscard]] const rules::Rule* FindRule(const ActiveRules& active, std::string_view id);
-// What is said to who asks for one that is not there.
+// The message for an unknown one.
 [[nodiscard]] std::string NoSuchRule(std::string_view id);
 
 // One thread's share in one snapshot. Only that thread touches it, so counting its users

@@ -18,7 +18,7 @@ void RuleHistory::TakeRenames(const rules::RuleSet& after) {
       renames.insert_or_assign(old, stated_before ? known->second : Rename{rule.id, sets_});
     }
   }
-  // What leads to no rule in force is forgotten, and so is what is the id of another rule now.
+  // Ids that lead to no active rule are dropped, and so are ids of other rules now.
   for (const auto& [old, rename] : renames_) {
     const auto next = renames.find(rename.id);
     const std::string& now = next == renames.end() ? rename.id : next->second.id;

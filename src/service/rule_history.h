@@ -11,9 +11,9 @@
 
 namespace sluice::service {
 
-// What must be known of the rules that were in force before those of now, for callers who hand in
-// what they got then: a hold or a receipt names its rule as it was called, and a receipt counts for
-// as long as the numbers of its time say. Copied with each snapshot, immutable in it.
+// What must be known of earlier rules, for callers that send back tokens from that time: a hold or
+// a receipt names its rule as it was called, and a receipt counts for as long as the numbers of its
+// time say. Copied with each snapshot, immutable in it.
 class RuleHistory {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -25,7 +25,7 @@ struct Charge {
   Units limit = 0;
   Units rate = 0;
   std::uint64_t shape = 0;  // core::ShapeDigest() of the quota that it was judged by.
-  // Out. kNotFound: no such charge, or no such rule any more, or one of another shape.
+  // Out. kNotFound: an unknown charge, a rule that no longer exists, or one of another shape.
   store::StoreError error = store::StoreError::kNone;
   Units settled = 0;
 };
@@ -42,8 +42,8 @@ class Settlement {
 
   Kind kind = Kind::kSettle;
   std::vector<Charge> charges;  // In and out.
-  // In. `costs`: of rules that count an attribute, what that one was in the end; `cost` where it
-  // is not named and for all other rules. A rule with a cost of its own keeps what it charged.
+  // In. `costs`: of rules that count an attribute, what that one was in the end; `cost` where it is
+  // not named and for all other rules. A rule with its own cost keeps what it charged.
   Units cost = 0;
   std::vector<Attribute> costs;
 

@@ -21,7 +21,7 @@ namespace sluice::service {
 // that a count is never too low, and too high by `overcount` at most. A key that is denied often
 // stays however many others pass by.
 //
-// Any thread counts: nothing is allocated and nobody waits; where two meet in one set, the later
+// Any thread counts: nothing is allocated and no thread waits; where two meet in one set, the later
 // one is counted as missed.
 class ShadowDenials {
  public:

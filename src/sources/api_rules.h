@@ -21,7 +21,7 @@ class ApiRules {
   // Without a folder ("") nothing is kept beyond the process.
   explicit ApiRules(std::string folder) : folder_(std::move(folder)) {}
 
-  // Reads what the folder has; that there is none yet is no error. What else lies in it is left
+  // Reads what the folder has; a missing folder is not an error. What else lies in it is left
   // alone. Errors: a file that cannot be read.
   [[nodiscard]] Result<void> Load();
 

@@ -10,8 +10,8 @@
 namespace sluice::sources::etcd {
 
 // etcd's requests and answers as its HTTP gateway has them (grpc-gateway: JSON with bytes in
-// base64, 64-bit numbers as text, and what is zero left out). Pure; never throws. Answers are
-// bounded by whoever reads them from the wire.
+// base64, 64-bit numbers as text, and what is zero left out). Pure; never throws. The reader of the
+// connection bounds the answers.
 
 struct KeyValue {
   std::string key;

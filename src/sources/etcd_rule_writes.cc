@@ -74,7 +74,7 @@ void EtcdRules::OnWriteReply(Write& write, EtcdGateway::Reply reply) {
     return;
   }
   FollowAfterLoss();
-  // What the watch has told already may have been followed by what somebody wrote since.
+  // Later writes may have followed what the watch has reported.
   if (txn->revision > snapshot_.revision) {
     if (write.text) {
       snapshot_.documents.insert_or_assign(

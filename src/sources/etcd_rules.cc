@@ -233,7 +233,7 @@ void EtcdRules::EndSession(std::string_view why) {
   pause_ = std::min(pause_ * 2, settings_.longest_pause);
 }
 
-// An outage has a few reasons (an endpoint is down, another is slow): each is told once.
+// An outage has a few reasons (an endpoint is down, another is slow): each is reported once.
 void EtcdRules::SetState(State state, std::string_view why) {
   constexpr std::size_t kMostReasons = 16;
   if (state_ != state) {

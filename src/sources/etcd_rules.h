@@ -39,9 +39,9 @@ struct EtcdSnapshot {
 
 // Follows the rules that an etcd cluster holds, and writes them there.
 //
-// It reads all of them, then watches from the next revision on. Whatever goes wrong (the cluster
-// away, the watch lost or compacted, the cluster set up anew from a backup), it begins again with
-// reading all, at another endpoint; meanwhile what was read last stands. A watch that has died
+// It reads all of them, then watches from the next revision on. After any failure (cluster
+// unreachable, watch lost or compacted, cluster restored from a backup), it starts again by reading
+// everything, at another endpoint; meanwhile what was read last stands. A watch that has died
 // without a word, as behind a firewall that forgot it, is found by an audit: now and then it asks
 // which key is the newest and how many there are.
 //
@@ -91,7 +91,8 @@ class EtcdRules {
   using OnWritten = std::function<void(tl::expected<void, WriteFailure>)>;
   // Writes (erases) rule `id`, if it is still as documents() have it. Where that succeeds,
   // documents() have it before `on_written` is called, and on_documents was called if they are
-  // others for it. It is called once, during this or later; nobody is told once this is destroyed.
+  // others for it. It is called once, during this or later; no callback runs once this is
+  // destroyed.
   void Put(const std::string& id, const std::string& text, OnWritten on_written);
   void Erase(const std::string& id, OnWritten on_written);
 

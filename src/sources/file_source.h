@@ -38,8 +38,8 @@ class FileSource {
 
   // Readable when something may have changed. Non-blocking, closed on exec.
   [[nodiscard]] int fd() const { return fd_; }
-  // Takes what the kernel has to tell and watches anew what there is now. True if it concerns
-  // our files: Read() may give something else than before. Never blocks.
+  // Reads the kernel's notifications and watches the current files. True if it concerns our files:
+  // Read() may give something else than before. Never blocks.
   bool OnReadable();
 
  private:

@@ -16,7 +16,7 @@ namespace sluice::sources {
 // reason; the old file then stands.
 [[nodiscard]] Result<void> WriteDurably(const std::string& path, std::string_view text);
 
-// Takes the file away for good. That there is none is no error.
+// Takes the file away for good. A missing file is not an error.
 [[nodiscard]] Result<void> RemoveDurably(const std::string& path);
 
 }  // namespace sluice::sources

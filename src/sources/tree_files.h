@@ -21,7 +21,7 @@ struct TreeFiles {
 
 // All files below `root`, links followed, at any depth that is one (16). Names that begin with two
 // dots are passed over in any case: in a mounted ConfigMap they are where the real files live,
-// which are seen through links beside them. Error: there is no such directory.
+// which are seen through links beside them. Error: the directory does not exist.
 [[nodiscard]] Result<TreeFiles> ReadTree(const std::string& root, const TreeFilesOptions& options);
 
 }  // namespace sluice::sources
