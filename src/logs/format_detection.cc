@@ -124,6 +124,10 @@ std::optional<Unwrapped> Unwrap(Wrapping wrapping, std::string_view head) {
                                                      : std::nullopt;
 }
 
+// A depth-first search: each level removes one wrapping that at least half of the lines have, and
+// scores all formats on the rest. With kFormatCount formats, kWrappingCount wrappings and at most
+// kMostWrappings levels on kLinesTried lines this takes milliseconds, once per log.
+//
 // Tries all formats in all wrappings that the log may have.
 class Search {
  public:

@@ -219,6 +219,10 @@ bool LogStream::ReadPath() {
   return true;
 }
 
+// A jump ahead. The order moves on with the latest time, so one wrong timestamp in the year 2099
+// would make every later line of the log late. A request that jumps therefore waits in aside_. If
+// the next request is near it, time has really moved on (a night without traffic); otherwise the
+// request in aside_ was wrong and is counted as a bad line.
 bool LogStream::Jumps(WallInstant at) const {
   return !started_ || at - order_.newest() > std::max(horizon_, kJump);
 }
@@ -253,6 +257,9 @@ SecondOfRequests* LogStream::PlaceAside() {
   return nullptr;
 }
 
+// If the current request does not fit yet, the oldest complete second is returned first, and the
+// request stays in record_ for the next call. Memory is bounded in the same way: above
+// kMostHeldBytes the oldest second is returned before it is complete.
 SecondOfRequests* LogStream::PlaceRecord() {
   if (!order_.Fits(record_.at)) {
     if (SecondOfRequests* second = order_.TakeBefore(record_.at)) {

@@ -93,6 +93,10 @@ void KeyLedger::PrefetchText(std::uint64_t hash) const {
   }
 }
 
+// Open addressing with linear probing, at most half full. A place has the number of a record and
+// the upper half of its hash. The tag rejects nearly all other keys without reading their records,
+// which would be a cache miss each. Records never move: they are in chunks, and places refer to
+// numbers.
 std::size_t KeyLedger::Find(std::span<const core::KeyPart> parts, std::uint64_t hash) {
   const std::string_view text = TextOf(parts);
   std::size_t at = hash & (places_.size() - 1);

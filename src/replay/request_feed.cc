@@ -137,6 +137,11 @@ RequestFeed::KeyCount& RequestFeed::CountOf(std::uint64_t hash) {
   return counts_[at];
 }
 
+// Two passes: the first counts the requests of each key in this second, the second gives the i-th
+// of n requests the time (i + 1/2) / n. The half keeps requests away from both edges of the second,
+// so that the last request of one second and the first of the next are as far apart as any two
+// neighbours. In a merge of logs, those with fractions keep their times; the stable sort merges
+// both kinds.
 void RequestFeed::Spread() {
   counts_.assign(std::bit_ceil(second_.size() * 2), {});
   hashes_.clear();

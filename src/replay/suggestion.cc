@@ -47,6 +47,9 @@ Units RoundedUp(Units units) {
   }
 }
 
+// Between two neighbours in the list of demands, the ratio says how clearly a limit would separate
+// them. The list is decreasing, so only its first 1/kGapKeys is searched: a limit that affects more
+// keys than that does not single out a few heavy clients.
 // The widest gap with only a few keys above it.
 std::optional<DemandGap> GapIn(const Needs& needs) {
   const std::vector<Units>& falling = needs.of_keys;
@@ -72,6 +75,9 @@ std::optional<DemandGap> GapIn(const Needs& needs) {
 
 }  // namespace
 
+// The rules come from the rule reader, with the text that the suggestion will print: so keys,
+// default numbers and normal forms are exactly those of the printed rule. Their limit of 1 does not
+// matter, because demand is counted without denying.
 Result<SuggestionReader> SuggestionReader::Create(const logs::AttributePlan& plan,
                                                   const std::vector<std::string>& key,
                                                   const std::vector<Duration>& windows,

@@ -80,6 +80,9 @@ class RuleSetBuilder {
     }
   }
 
+  // Two passes over all sources: a type that one source declares applies to the rules of all, so
+  // every `attributes` is read before the first rule. Overridden rules are dropped last, so that
+  // their problems are reported too.
   void Read(std::span<const SourceText> sources) {
     std::deque<YamlTree> trees;
     std::vector<DocumentReader> readers;
@@ -216,6 +219,9 @@ class RuleSetBuilder {
     }
   }
 
+  // A reload that resets counters is legal but rarely intended, so it is a warning. It compares
+  // with the active rule of the same id or, if there is none, with the first former id that was
+  // active.
   void WarnOfFreshStarts() {
     for (const Rule& rule : index_->rules) {
       const Rule* before = running_->Find(rule.id);

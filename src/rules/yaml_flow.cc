@@ -99,6 +99,8 @@ bool YamlParser::EndFlowEntry(const YamlContext& context, char close) {
   return false;
 }
 
+// Reads [...] or {...}. Both have the same form: entries, each followed by a comma or by the
+// closing bracket, with comments and line breaks in between. Only the entries differ.
 YamlParser::Inline YamlParser::ReadFlowCollection(YamlContext context, YamlNode::Kind kind) {
   const bool is_list = kind == YamlNode::Kind::kList;
   const char close = is_list ? ']' : '}';

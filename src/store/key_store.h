@@ -15,9 +15,9 @@
 #include "core/quota.h"
 #include "store/receipt.h"
 
-// The seam between deciding and remembering. Whoever decides (service/) knows rules and
-// requests; whoever remembers (store/, redis/, lease/) knows keys, quotas and time. They
-// meet here and in sluice/decision.h, and nowhere else.
+// The seam between deciding and remembering. The deciding side (service/) knows rules and requests;
+// the storing side (store/, redis/, lease/) knows keys, quotas and time. They meet here and in
+// sluice/decision.h, and nowhere else.
 //
 // Every verb is a call object that its sender owns, keeps alive and unmoved, and gets back
 // through OnAnswered(): once, either during the verb or later, always on the thread that
@@ -52,7 +52,7 @@ enum class StoreError : std::uint8_t {
   kUnsupported,  // This store does not build the verb yet.
   kUnavailable,  // Not reached, or not in time. Nothing says whether it ran, unless:
   kDidNotRun,    // Provably not run: may be sent again.
-  kNotFound,     // No such hold, reservation, receipt or ban.
+  kNotFound,     // Unknown hold, reservation, receipt or ban.
 };
 
 using RequestId = std::uint64_t;
@@ -90,8 +90,8 @@ class StoreCall {
   StoreCall& operator=(const StoreCall&) = delete;
   virtual ~StoreCall() = default;
 
-  // The answer stands in the call. The last thing a store does with it: the sender may
-  // reuse or destroy it here.
+  // The answer is in the call. The last thing a store does with it: the sender may reuse or destroy
+  // it here.
   virtual void OnAnswered() noexcept = 0;
 
   // In.

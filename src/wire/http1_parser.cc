@@ -98,6 +98,11 @@ Http1Parser::Event Http1Parser::Next() {
   return Event::kError;
 }
 
+// Finds the end of the header line by line, because each byte is then examined once even if the
+// header arrives in many pieces: scanned_ remembers how far the search for a line feed has come,
+// line_ where the current line begins. Each line is checked for CR LF as it arrives, so a bare line
+// feed is refused at once and cannot end the header in another place than for a proxy in front.
+// Only a complete header is parsed, in a second pass.
 Http1Parser::Event Http1Parser::NextHeader() {
   std::string_view data = buffer_.Data();
   for (;;) {
