@@ -58,10 +58,11 @@ std::string Counted(std::int64_t count, std::string_view noun) {
 
 std::string TellKeys(const std::string& answer, std::string_view done) {
   return TellOf(answer, "keys", [done](const Answer& keys) {
-    return fmt::format("{} {}{}\n", Counted(keys.Number("keys"), "key"), done,
-                       keys.Truth("complete")
-                           ? ""
-                           : "; other keys that apply could not be changed (holds are released)");
+    return fmt::format(
+        "{} {}{}\n", Counted(keys.Number("keys"), "key"), done,
+        keys.Truth("complete")
+            ? ""
+            : "; keys of concurrency rules were not changed: release their holds instead");
   });
 }
 
@@ -70,9 +71,9 @@ std::string TellKeys(const std::string& answer, std::string_view done) {
 std::string TellMode(const std::string& answer) {
   return TellOf(answer, "rule_id", [](const Answer& mode) {
     const std::string origin =
-        mode.Truth("set") ? fmt::format("set at run time on this node; the rule itself says {}",
+        mode.Truth("set") ? fmt::format("set at run time on this node; the rule's own mode is {}",
                                         mode.Text("configured_mode"))
-                          : "as the rule itself says";
+                          : "the rule's own mode";
     return fmt::format(
         "{}: {} ({})\n{}", mode.Text("rule_id"), mode.Text("mode"), origin,
         mode.Truth("kill_switch") ? "the kill switch is on: every request is allowed\n" : "");
@@ -104,7 +105,7 @@ std::string TellUnban(const std::string& answer) {
 std::string TellRelease(const std::string& answer) {
   return TellOf(answer, "released", [](const Answer& holds) {
     return std::string(holds.Number("released") == 0
-                           ? "the hold was gone: released before, or expired\n"
+                           ? "the hold had already been released or had expired\n"
                            : "released\n");
   });
 }

@@ -67,7 +67,7 @@ std::string TellHolds(const json::object& answer) {
   for (const json::value& item :
        holds != nullptr && holds->is_array() ? holds->as_array() : json::array()) {
     if (const json::object* const hold = item.if_object()) {
-      text += fmt::format("  hold: give it back with sluice release {} {}\n", Text(*hold, "name"),
+      text += fmt::format("  hold: release it with sluice release {} {}\n", Text(*hold, "name"),
                           Text(*hold, "id"));
     }
   }

@@ -60,8 +60,8 @@ void AddCheck(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CheckOptions>();
   Command& command = AddCommand(
       app, "check", "Ask a daemon whether a request may pass",
-      {.notes = "The answer names every rule that applies. A concurrency rule's answer has a hold, "
-                "which sluice release gives back.",
+      {.notes = "The answer names every rule that applies. The answer of a concurrency rule has a "
+                "hold; sluice release releases it.",
        .exit_codes = "0 allowed, 1 denied, 2 error",
        .examples = {
            {"Charge three units", "sluice check user_id=u_42 endpoint=/v1/charges --cost 3"},
@@ -71,7 +71,7 @@ void AddCheck(CLI::App& app, int& exit_code) {
   command.add_option("--cost", options->cost, "Units to charge")->capture_default_str();
   command.add_flag("--peek", options->peek, "Judge the request without charging it");
   command.add_flag("--wait", options->wait,
-                   "Wait for the answer until a delayed (shape: true) request may go");
+                   "If a rule with shape: true delays the request, answer only when it may go");
   command.add_flag("--json", options->json, "Print the daemon's answer as JSON");
   command.callback([options, &exit_code] { exit_code = Check(*options); });
 }

@@ -240,14 +240,14 @@ std::string CompletionScript(const CLI::App& app, std::string_view shell) {
 
 void AddCompletion(CLI::App& app, int& exit_code) {
   auto shell = std::make_shared<std::string>();
-  Command& command = AddCommand(
-      app, "completion", "Print a shell's completion script",
-      {.notes = "The script completes commands, options, their choices and file names. Packages "
-                "and cmake --install put it where the shells look for it.",
-       .examples = {{"Complete sluice in this bash", "source <(sluice completion bash)"},
-                    {"Install the script for fish",
-                     "mkdir -p ~/.config/fish/completions && sluice completion fish "
-                     "> ~/.config/fish/completions/sluice.fish"}}});
+  Command& command =
+      AddCommand(app, "completion", "Print a shell's completion script",
+                 {.notes = "The script completes commands, options, their choices and file names. "
+                           "Packages and cmake --install install it where shells look for it.",
+                  .examples = {{"Complete sluice in this bash", "source <(sluice completion bash)"},
+                               {"Install the script for fish",
+                                "mkdir -p ~/.config/fish/completions && sluice completion fish "
+                                "> ~/.config/fish/completions/sluice.fish"}}});
   command.add_option("shell", *shell, "The shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -54,15 +54,15 @@ void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
   auto options = std::make_shared<EnvoyOptions>();
   Command& command =
       AddCommand(parent, verb, what,
-                 {.notes = "The entries are those of one descriptor, in order.",
+                 {.notes = "Give the entries of one descriptor, in order.",
                   .examples = {{what, "sluice envoy " + verb + " shop remote_address=192.0.2.7"}}});
   command.add_option("domain", options->domain, "The domain")->required();
   command.add_option("entries", options->words, "The descriptor's entries: key=value ...")
       ->required();
   AddAdminOptions(command, options->admin);
   options->admin.if_not_served =
-      "no Envoy limits here: start the daemon with sluice serve --envoy, or with envoy: in its "
-      "configuration, and name its admin listener";
+      "this daemon has no Envoy limits: start it with sluice serve --envoy, or with envoy: in its "
+      "configuration, and give its admin listener as --server";
   command.callback(
       [options, verb, tell, &exit_code] { exit_code = Ask(*options, "/rl" + verb, tell); });
 }
@@ -71,7 +71,7 @@ void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
 
 void AddEnvoy(CLI::App& app, int& exit_code) {
   Command& command = AddCommand(app, "envoy", "Show or reset the counters of Envoy's descriptors",
-                                {.notes = "For a daemon that runs with --envoy."});
+                                {.notes = "The daemon must run with --envoy."});
   command.require_subcommand(1);
   AddVerb(command, "usage", "Show what is left of a descriptor's limits, without charging",
           TellUsage, exit_code);

@@ -45,7 +45,7 @@ std::string NumbersOf(std::string_view algorithm, std::string_view numbers, std:
 
 int Print(const std::vector<ExplainedRule>& explained) {
   const bool any = std::ranges::any_of(explained, &ExplainedRule::applies);
-  std::printf("%s\n", any ? "These rules apply:" : "No rule applies: the request is allowed.");
+  std::printf("%s\n", any ? "These rules apply:" : "No rule applies, so the request is allowed.");
   for (const ExplainedRule& rule : explained) {
     if (!rule.applies) {
       continue;
@@ -197,15 +197,14 @@ int AskAndPrint(const ExplainOptions& options) {
 
 void AddExplain(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  Command& command = AddCommand(
-      app, "explain", "Show which rules apply to a request, and their limits",
-      {.notes = "With --rules: the rules of files. Without: those of a running daemon, from all "
-                "sources, "
-                "with the modes that are set and the kill switch.",
-       .exit_codes = "0 a rule applies, 1 none does, 2 error",
-       .examples = {{"The rules for a customer of a plan",
-                     "sluice explain --rules rules.yaml user_id=u_42 plan=enterprise"},
-                    {"The same of the daemon that runs here", "sluice explain user_id=u_42"}}});
+  Command& command =
+      AddCommand(app, "explain", "Show which rules apply to a request, and their limits",
+                 {.notes = "With --rules, explains rule files. Without it, asks a running daemon "
+                           "about its rules from all sources, its modes and its kill switch.",
+                  .exit_codes = "0 a rule applies, 1 no rule applies, 2 error",
+                  .examples = {{"The rules for a customer with a plan",
+                                "sluice explain --rules rules.yaml user_id=u_42 plan=enterprise"},
+                               {"Ask the daemon on this host", "sluice explain user_id=u_42"}}});
   auto* const files =
       command.add_option("--rules", options->files, "Rule file or configuration; may be repeated")
           ->type_name("FILE")

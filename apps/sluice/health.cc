@@ -46,14 +46,13 @@ void AddHealth(CLI::App& app, int& exit_code) {
     bool quiet = false;
   };
   auto options = std::make_shared<Options>();
-  Command& command =
-      AddCommand(app, "health", "Check whether a daemon is ready for requests",
-                 {.notes = "For health checks of containers, which need no curl then. Any listener "
-                           "without TLS will do.",
-                  .exit_codes = "0 ready, 1 not ready or not reached, 2 wrong command line",
-                  .examples = {{"A container's health check", "sluice health --quiet"}}});
+  Command& command = AddCommand(
+      app, "health", "Check whether a daemon is ready for requests",
+      {.notes = "A health check for containers without curl. Works with any listener without TLS.",
+       .exit_codes = "0 ready, 1 not ready or not reachable, 2 wrong command line",
+       .examples = {{"A container's health check", "sluice health --quiet"}}});
   AddServerOption(command, options->server);
-  command.add_flag("--quiet", options->quiet, "Print nothing when it is ready");
+  command.add_flag("--quiet", options->quiet, "Print nothing if the daemon is ready");
   command.callback([options, &exit_code] { exit_code = Health(options->server, options->quiet); });
 }
 

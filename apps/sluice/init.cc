@@ -56,7 +56,8 @@ int Init(const InitOptions& options) {
   const fs::path folder = options.folder;
   for (const std::string_view file : kit->files) {
     if (!options.force && fs::exists(folder / file)) {
-      std::fprintf(stderr, "sluice: %s exists: nothing was written (--force overwrites it)\n",
+      std::fprintf(stderr,
+                   "sluice: %s exists, so nothing was written: use --force to overwrite it\n",
                    (folder / file).c_str());
       return kExitError;
     }
@@ -85,9 +86,9 @@ void AddInit(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<InitOptions>();
   Command& command = AddCommand(
       app, "init", "Write a first configuration, with comments",
-      {.notes = "Writes sluice.yaml and rules.yaml. With --proxy, writes the configuration of a "
-                "daemon behind this proxy, and the part of the proxy's configuration that asks it: "
-                "adapt its addresses.",
+      {.notes = "Writes sluice.yaml and rules.yaml. With --proxy, writes a configuration for use "
+                "behind that proxy, and the matching part of the proxy's own configuration. Adapt "
+                "the addresses.",
        .examples = {{"A daemon for your own services", "sluice init first"},
                     {"A daemon behind NGINX", "sluice init --proxy nginx behind-nginx"}}});
   std::vector<std::string> proxies;
@@ -96,7 +97,9 @@ void AddInit(CLI::App& app, int& exit_code) {
       proxies.emplace_back(kit.proxy);
     }
   }
-  command.add_option("folder", options->folder, "Where to write; without it: the current folder")
+  command
+      .add_option("folder", options->folder,
+                  "The folder to write to; without it: the current folder")
       ->type_name("DIR");
   command.add_option("--proxy", options->proxy, "The proxy in front of your services")
       ->check(CLI::IsMember(proxies));

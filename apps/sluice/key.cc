@@ -67,7 +67,7 @@ void Add(CLI::App& app, int& exit_code, const Verb& verb) {
     command.add_option("--units", options->units, "Units to give back to each key")->required();
   }
   command.add_option("--rule", options->rule,
-                     "Only the key of this rule; the attributes of the key are enough");
+                     "Only the key of this rule; only the attributes of its key are needed");
   AddAdminOptions(command, options->admin);
   command.callback([options, verb, &exit_code] { exit_code = Ask(*options, verb); });
 }

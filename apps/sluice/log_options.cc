@@ -45,24 +45,24 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
       ->allow_extra_args(false);
   command
       .add_option("--cost", arguments.cost,
-                  "Column with the cost of a request (without it: 1 each)")
+                  "Column with the cost of a request (without it: every request costs 1)")
       ->type_name("COLUMN");
   command.add_option("--columns", arguments.columns, "Column names of a CSV file without a header")
       ->type_name("A,B,C");
   command
       .add_option("--time-zone", arguments.zone,
-                  "Time zone of timestamps that name none, e.g. Europe/Berlin")
+                  "Time zone of timestamps without a zone, e.g. Europe/Berlin")
       ->capture_default_str();
   command
       .add_option("--reorder", arguments.reorder,
-                  "Put lines in order that are out of order by up to this much, at most 1h")
+                  "Reorder lines that are out of order by up to this duration, at most 1h")
       ->capture_default_str();
   command.add_flag("--no-spread", arguments.no_spread,
-                   "Judge whole-second timestamps as they are; else the requests of a second are "
-                   "spread over it where a rule looks back for less than 30 s");
-  command.add_flag("--sort", arguments.sort,
-                   "Sort each log as a whole before it is judged (files that need it are sorted "
-                   "anyway)");
+                   "Use whole-second timestamps as they are. Without it, requests are spread over "
+                   "their second for rules that look back less than 30 s");
+  command.add_flag(
+      "--sort", arguments.sort,
+      "Sort each log completely before judging it (files that need it are always sorted)");
   command
       .add_option("logs", arguments.logs,
                   "The logs, plain or .gz, merged by time; - is standard input")
@@ -133,7 +133,7 @@ bool ReadTime(const LogArguments& arguments, logs::LogOptions& options) {
     }
     const logs::TimeColumn mapped = TimeColumnOf(map.substr(5));
     if (!options.time.name.empty() && options.time.name != mapped.name) {
-      std::fprintf(stderr, "sluice: --map %s: --time names another column\n", map.c_str());
+      std::fprintf(stderr, "sluice: --map %s: --time names a different column\n", map.c_str());
       return false;
     }
     options.time.name = mapped.name;

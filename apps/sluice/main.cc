@@ -29,7 +29,7 @@ int Main(int argc, char** argv) {
                      {"SLUICE_ADMIN",
                       "The default of --server for the operators' commands: "
                       "the URL of a daemon's admin listener"}},
-       .examples = {{"Begin: write a configuration, and check it",
+       .examples = {{"Start: write a configuration, and check it",
                      "sluice init demo && sluice validate demo/sluice.yaml"},
                     {"Ask a running daemon", "sluice check user_id=u_42"}}});
   app.set_version_flag("--version", std::string("sluice ") + kVersion);

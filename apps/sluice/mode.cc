@@ -54,14 +54,16 @@ void AddMode(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ModeOptions>();
   Command& command = AddCommand(
       app, "mode", "Show or set a rule's mode",
-      {.notes = "A mode set here counts at once, on the node that is asked, until it is undone.",
+      {.notes = "The mode takes effect at once on the node that is asked, and stays until it is "
+                "removed.",
        .examples = {
            {"Count what the rule would deny, without denying it", "sluice mode login shadow"},
            {"Show the mode", "sluice mode login"},
-           {"Undo: the mode is again the one in the rule", "sluice mode login own"}}});
+           {"Remove it: the rule's own mode applies again", "sluice mode login own"}}});
   command.add_option("rule", options->rule, "The rule's id")->required();
   command
-      .add_option("mode", options->mode, "The mode; own: undo, use the mode written in the rule")
+      .add_option("mode", options->mode,
+                  "The mode; own removes the mode that was set, so the rule's own mode applies")
       ->check(CLI::IsMember({"enforce", "shadow", "off", "own"}));
   AddAdminOptions(command, options->admin);
   command.callback([options, &exit_code] { exit_code = Mode(*options); });
@@ -69,10 +71,10 @@ void AddMode(CLI::App& app, int& exit_code) {
 
 void AddKillSwitch(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ModeOptions>();
-  Command& command =
-      AddCommand(app, "kill-switch", "Turn all rules off or on again (show: no argument)",
-                 {.examples = {{"Allow every request", "sluice kill-switch on"},
-                               {"Turn all rules on again", "sluice kill-switch off"}}});
+  Command& command = AddCommand(
+      app, "kill-switch", "Turn all rules off or on; without an argument, show the state",
+      {.examples = {{"Allow every request", "sluice kill-switch on"},
+                    {"Turn all rules on again", "sluice kill-switch off"}}});
   command.add_option("state", options->mode, "on: every request is allowed, nothing is counted")
       ->check(CLI::IsMember({"on", "off"}));
   AddAdminOptions(command, options->admin);

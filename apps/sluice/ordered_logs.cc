@@ -29,17 +29,16 @@ Result<bool> SortWhatIsDisordered(const logs::LogMerge& logs, const std::vector<
       return Fault(log.name + ": " + replay::Grouped(log.late + log.ahead) + " of " +
                    replay::Grouped(log.requests + log.ahead) + " lines are more than " +
                    replay::SpanText(options.horizon) +
-                   " out of order. The result would be wrong, so none is given. Add --sort, or "
-                   "give the logs as files: those are merged by time, and sorted where needed");
+                   " out of order. The result would be wrong, so there is none. Add --sort, or "
+                   "give the logs as files: files are merged by time, and sorted if necessary");
     }
     options.sort_paths.insert(paths[i]);
     any = true;
   }
   if (any && !all_files) {
-    return Fault(
-        *options.sort_paths.begin() +
-        ": its lines are so much out of order that it must be sorted, which takes a second "
-        "look at all logs; standard input can be read only once. Add --sort");
+    return Fault(*options.sort_paths.begin() +
+                 ": its lines are too far out of order, so it must be sorted. That needs a second "
+                 "pass over all logs, but standard input can be read only once. Add --sort");
   }
   return any;
 }

@@ -60,7 +60,7 @@ int Key(const RedisKeyOptions& options) {
     }
   }
   if (!any) {
-    std::fprintf(stderr, "sluice: no rule with counters applies (see sluice explain)\n");
+    std::fprintf(stderr, "sluice: no rule that counts applies (see sluice explain)\n");
   }
   return any ? kExitOk : kExitNo;
 }
@@ -73,7 +73,7 @@ void AddKey(CLI::App& app, int& exit_code) {
       app, "key", "Print the Redis keys of a request",
       {.notes = "Prints a line for each rule that applies: its id and the key; with formerly, also "
                 "the keys of the former ids.",
-       .exit_codes = "0 a rule applies, 1 none does, 2 error",
+       .exit_codes = "0 a rule applies, 1 no rule applies, 2 error",
        .examples = {{"The key that Redis has for a user",
                      "sluice key --rules rules.yaml user_id=u_42 | cut -d' ' -f2"}}});
   command.add_option("--rules", options->files, "Rule file or configuration; may be repeated")

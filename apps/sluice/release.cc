@@ -35,9 +35,9 @@ int Release(const ReleaseOptions& options) {
 void AddRelease(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReleaseOptions>();
   Command& command = AddCommand(
-      app, "release", "Give a hold back that a check returned",
-      {.notes = "sluice check prints the rule and the id of each hold. A hold that is gone is no "
-                "error.",
+      app, "release", "Release a hold that a check returned",
+      {.notes = "sluice check prints the rule and the id of each hold. Releasing a hold that has "
+                "expired is not an error.",
        .examples = {{"Run a job within a concurrency limit",
                      "hold=$(sluice check tenant=acme | sed -n 's/.*release jobs //p') && "
                      "sluice release jobs \"$hold\""}}});

@@ -152,11 +152,11 @@ void AddReplay(CLI::App& app, int& exit_code) {
       {.notes =
            "Logs: Apache and NGINX common, combined and vhost_combined, HAProxy HTTP, AWS ALB and "
            "ELB, Envoy and Istio text, CSV, TSV, JSON lines, W3C (IIS, CloudFront), and what "
-           "--log-format describes; plain, or within the output of Docker, Compose, Kubernetes or "
-           "syslog. The format is found out.\n\n"
+           "--log-format describes; plain, or inside the output of Docker, Compose, Kubernetes or "
+           "syslog. The format is detected.\n\n"
            "Attributes: ip, client, method, path, endpoint, host, status, user_agent, user, and "
            "every column by its name. If --rules is a daemon's configuration with a listener for "
-           "proxies, endpoint is read by its paths setting, as in a proxy's question.\n\n"
+           "proxies, endpoint is normalised by its paths setting, as in a proxy's request.\n\n"
            "--format events: reads one JSON object per line, prints one line per check or peek "
            "(docs/replay.md).",
        .exit_codes = "0 done, 1 the rules are invalid, 2 error",

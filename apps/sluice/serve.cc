@@ -58,8 +58,8 @@ void AddServe(CLI::App& app, int& exit_code) {
       {.notes =
            "Without --config: HTTP API on 127.0.0.1:8080, gRPC on 8081, Redis protocol on 6380, "
            "admin on 6070, and no rules.\n\n"
-           "Signals: SIGHUP reloads rules and certificates, which are also watched; SIGTERM "
-           "answers pending requests, then exits with 0.",
+           "Signals: SIGHUP reloads rules and certificates (changed files are also noticed without "
+           "it). SIGTERM answers pending requests, then exits with 0.",
        .variables =
            {{"STATE_DIRECTORY",
              "The folder for snapshots, rules put over the API, and modes. systemd sets it. "
@@ -67,13 +67,13 @@ void AddServe(CLI::App& app, int& exit_code) {
              "~/.local/state/sluice"}},
        .examples = {
            {"Serve the rules and listeners of a file", "sluice serve --config sluice.yaml"},
-           {"Stand in for envoyproxy/ratelimit",
+           {"Replace envoyproxy/ratelimit",
             "RUNTIME_ROOT=/srv/ratelimit RUNTIME_SUBDIRECTORY=. sluice serve --envoy"}}});
   command.add_option("--config", *file, "The configuration file")->type_name("FILE");
   auto envoy = std::make_shared<bool>(false);
   command.add_flag("--envoy", *envoy,
-                   "Be Envoy's rate limit service, configured by the environment variables of "
-                   "envoyproxy/ratelimit (docs/envoy.md)");
+                   "Serve as Envoy's rate limit service, configured by the environment variables "
+                   "of envoyproxy/ratelimit (docs/envoy.md)");
   command.callback([file, envoy, &exit_code] { exit_code = Serve(*file, *envoy); });
 }
 

@@ -94,7 +94,8 @@ void AddShadowReport(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AdminOptions>();
   Command& command = AddCommand(
       app, "shadow-report", "List what rules in shadow mode would have denied, and to whom",
-      {.examples = {{"Whom the rules in shadow mode would have denied", "sluice shadow-report"}}});
+      {.examples = {
+           {"The clients that rules in shadow mode would have denied", "sluice shadow-report"}}});
   AddAdminOptions(command, *options);
   command.callback([options, &exit_code] { exit_code = Report(*options); });
 }

@@ -90,8 +90,8 @@ Result<int> Verify(const std::string& path) {
     return tl::unexpected(about.error());
   }
   if (about->chains_repaired != 0) {
-    fmt::print("{}: {} keys lead to blocks that are not theirs: some of their entries are lost\n",
-               path, about->chains_repaired);
+    fmt::print("{}: {} keys refer to blocks of other keys: some of their entries are lost\n", path,
+               about->chains_repaired);
     return kExitNo;
   }
   if (about->requests_undone != 0) {
@@ -99,7 +99,7 @@ Result<int> Verify(const std::string& path) {
         "{}: {} requests were under way when the process ended; the next start undoes them\n", path,
         about->requests_undone);
   }
-  fmt::print("{}: good, {} keys\n", path, about->keys);
+  fmt::print("{}: valid, {} keys\n", path, about->keys);
   return kExitOk;
 }
 
@@ -110,18 +110,15 @@ Result<int> Dump(const std::string& path) {
 void AddRestore(CLI::App& parent, int& exit_code) {
   auto snapshot = std::make_shared<std::string>();
   auto config = std::make_shared<std::string>();
-  Command& verb = AddCommand(
-      parent, "restore", "Copy a snapshot to where a daemon looks for its own",
-      {.notes = "For a table whose path has changed, or that moves to another host. The daemon is "
-                "stopped, and its table does not exist: on the new host, after a reboot, or "
-                "removed by hand.",
-       .exit_codes = "0 done, 1 not done",
-       .examples = {{"Take over the counters of a table of another path",
-                     "sluice table restore old.snapshot --config moved.yaml"}}});
-  verb.add_option("snapshot", *snapshot, "The snapshot, of any table")
-      ->required()
-      ->type_name("FILE");
-  verb.add_option("--config", *config, "The configuration of the daemon that is to load it")
+  Command& verb =
+      AddCommand(parent, "restore", "Restore a table from a snapshot of another table or host",
+                 {.notes = "For a table that gets another path or moves to another host. Stop the "
+                           "daemon first. Its table must not exist: remove it if it does.",
+                  .exit_codes = "0 restored, 1 not restored",
+                  .examples = {{"Take over the counters of a table with another path",
+                                "sluice table restore old.snapshot --config moved.yaml"}}});
+  verb.add_option("snapshot", *snapshot, "A snapshot of any table")->required()->type_name("FILE");
+  verb.add_option("--config", *config, "The configuration of the daemon that will load it")
       ->type_name("FILE");
   verb.callback([snapshot, config, &exit_code] {
     const Result<void> done = RestoreTable(*snapshot, *config);
@@ -158,8 +155,8 @@ void AddTable(CLI::App& app, int& exit_code) {
       exit_code = done.value_or(kExitNo);
     });
   };
-  add("info", "Show occupancy, age, and keys by rule", "How full the table is", Info);
-  add("verify", "Check whether a daemon could use the file", "Before a daemon takes it over",
+  add("info", "Show occupancy, age, and keys by rule", "Show how full the table is", Info);
+  add("verify", "Check whether a daemon could use the file", "Check a file before a daemon uses it",
       Verify);
   add("dump", "Print every key in use, one JSON object per line", "Every key", Dump);
   AddRestore(command, exit_code);

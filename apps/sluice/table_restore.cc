@@ -42,8 +42,7 @@ Result<std::uint64_t> KeysOf(const std::string& snapshot) {
   }
   if (!about->is_snapshot) {
     return FileFault(snapshot,
-                     "is a table, not a snapshot: a daemon takes it "
-                     "up as it is, at table.path");
+                     "is a table, not a snapshot: a daemon uses it directly, at table.path");
   }
   return about->keys;
 }
@@ -86,7 +85,7 @@ Result<void> CopyDurably(const std::string& from, const std::string& to) {
     ::close(fd);
   }
   if (!synced) {
-    return FileFault(to, "is not on the disk: " + std::generic_category().message(why));
+    return FileFault(to, "cannot be synced to disk: " + std::generic_category().message(why));
   }
   return {};
 }
@@ -109,7 +108,7 @@ Result<void> RestoreTable(const std::string& snapshot, const std::string& config
                      "the daemon, remove this file, and try again");
   }
   if (fs::equivalent(snapshot, files->snapshot, error)) {
-    return FileFault(snapshot, "is this table's snapshot already: the next start loads it");
+    return FileFault(snapshot, "is already this table's snapshot: the next start loads it");
   }
   const store::SnapshotFiles target{.newest = files->snapshot};
   if (auto copied = CopyDurably(snapshot, target.unfinished()); !copied) {

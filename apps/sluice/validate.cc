@@ -118,7 +118,7 @@ int ValidateEnvoy(const std::string& directory, bool merge_domains) {
 void AddValidate(CLI::App& app, int& exit_code) {
   auto files = std::make_shared<std::vector<std::string>>();
   Command& command = AddCommand(
-      app, "validate", "Print every problem of rule files and configurations",
+      app, "validate", "Check rule files and configurations, and print every problem",
       {.exit_codes = "0 no errors (warnings are possible), 1 errors, 2 a wrong command line",
        .examples = {
            {"Check a daemon's configuration and the rules in it", "sluice validate sluice.yaml"},
@@ -130,14 +130,13 @@ void AddValidate(CLI::App& app, int& exit_code) {
           ->type_name("FILE");
   auto directory = std::make_shared<std::string>();
   auto merge_domains = std::make_shared<bool>(false);
-  auto* const envoy =
-      command
-          .add_option("--envoy", *directory,
-                      "The configuration directory of envoyproxy/ratelimit, instead of files. "
-                      "Without DIR it is found by the environment, as by serve --envoy; the "
-                      "other variables count in either case")
-          ->type_name("DIR")
-          ->expected(0, 1);
+  auto* const envoy = command
+                          .add_option("--envoy", *directory,
+                                      "The configuration directory of envoyproxy/ratelimit, "
+                                      "instead of files. Without DIR, the environment names it, as "
+                                      "for serve --envoy; the other variables apply in both cases")
+                          ->type_name("DIR")
+                          ->expected(0, 1);
   envoy->excludes(names);
   command
       .add_flag("--merge-domains", *merge_domains,

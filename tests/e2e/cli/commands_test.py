@@ -82,18 +82,18 @@ class CommandsTest(DaemonCase):
         words = re.search(r"sluice (release jobs \S+)", said)[1].split()
         self.assertIn("in_flight", sluice("check", "kind=export", "tenant=a", code=1))
         self.assertEqual(sluice(*words), "released\n")
-        self.assertEqual(sluice(*words), "the hold was gone: released before, or expired\n")
+        self.assertEqual(sluice(*words), "the hold had already been released or had expired\n")
         sluice("check", "kind=export", "tenant=a")
         self.assertIn("the answer to a check", sluice("release", "jobs", "x", code=2))
 
     def test_operators_read_text_and_programs_json(self):
         _, sluice = self.serve()
-        self.assertEqual(sluice("mode", "api"), "api: enforce (as the rule itself says)\n")
+        self.assertEqual(sluice("mode", "api"), "api: enforce (the rule's own mode)\n")
         self.assertEqual(sluice("mode", "api", "shadow"),
-                         "api: shadow (set at run time on this node; the rule itself says "
+                         "api: shadow (set at run time on this node; the rule's own mode is "
                          "enforce)\n")
         self.assertEqual(json.loads(sluice("mode", "api", "--json"))["mode"], "shadow")
-        self.assertIn("as the rule itself says", sluice("mode", "api", "own"))
+        self.assertIn("the rule's own mode", sluice("mode", "api", "own"))
         self.assertEqual(sluice("mode", "apy", code=2),
                          "sluice: Not Found: there is no rule apy, did you mean api?\n")
         self.assertEqual(sluice("mode", "login", code=2),
@@ -122,9 +122,9 @@ class CommandsTest(DaemonCase):
         _, sluice = self.serve()
         for verb in ("usage", "reset"):
             said = sluice("envoy", verb, "shop", "user=u", code=2)
-            self.assertEqual(said, "sluice: http://" + self.admin + ": no Envoy limits here: start the "
-                             "daemon with sluice serve --envoy, or with envoy: in its configuration, "
-                             "and name its admin listener\n")
+            self.assertEqual(said, "sluice: http://" + self.admin + ": this daemon has no "
+                             "Envoy limits: start it with sluice serve --envoy, or with envoy: in "
+                             "its configuration, and give its admin listener as --server\n")
 
     def test_the_greeting_proposes_a_request_that_a_rule_limits(self):
         self.serve()

@@ -68,7 +68,7 @@ class InitTest(DaemonCase):
         files["rules.yaml"].write_text("mine")
         files["sluice.yaml"].unlink()
         said = self.run_sluice("init", "with_", code=2)
-        self.assertIn("rules.yaml exists: nothing was written", said)
+        self.assertIn("rules.yaml exists, so nothing was written", said)
         self.assertFalse(files["sluice.yaml"].exists())
         self.run_sluice("init", "with_", "--force")
         self.assertNotEqual(files["rules.yaml"].read_text(), "mine")

@@ -240,7 +240,7 @@ class SurviveTest(unittest.TestCase):
         for path in (self.table, snapshot):
             verified = self.tool("verify", path)
             self.assertEqual((verified.returncode, verified.stderr), (0, ""))
-            self.assertIn("good, 9 keys", verified.stdout)
+            self.assertIn("valid, 9 keys", verified.stdout)
             lines = [json.loads(line) for line in self.tool("dump", path).stdout.splitlines()]
             self.assertEqual(len(lines), 9)
             self.assertEqual({line["rule"] for line in lines}, {"monthly", "hourly", "flight"})

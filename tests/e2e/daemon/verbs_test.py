@@ -73,7 +73,7 @@ class VerbsTest(DaemonCase):
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
-        self.assertIn("good", self.sluice_says("table", "verify", "table"))
+        self.assertIn("valid", self.sluice_says("table", "verify", "table"))
         self.assertIn("ban", self.sluice_says("table", "info", "table"))
         self.assertIn("settled charge", self.sluice_says("table", "dump", "table"))
         self.start()
