@@ -47,8 +47,8 @@ class Http2Conversation : public Conversation, protected wire::Http2User {
                     std::unique_ptr<net::Transport> transport,
                     std::shared_ptr<wire::Http2Memory> memory, const Http2Settings& settings);
 
-  // What an heir reports of each request: its header has come; its body is of no more use; it is
-  // whole (or of no more use); its answer has begun; its stream is closed.
+  // What a derived class reports for each request: its header has come; its body is of no more use;
+  // it is whole (or of no more use); its answer has begun; its stream is closed.
   void OnBegun(Request& request, wire::Http2Stream& stream);
   void DropBody(Request& request);
   static void OnWhole(Request& request) { request.unlink(); }

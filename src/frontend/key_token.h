@@ -10,11 +10,11 @@
 #include "signing/keyring.h"
 #include "store/receipt.h"
 
-// What an answer gives its caller to hand in later: a hold, or the charges of a request. A store
-// finds a key by its rule and attributes, so these travel along, as text that is opaque to the
-// caller and needs no memory here. store/receipt.h says what is in it. All of it is sealed
-// (signing/keyring.h): what is handed in is what was given out, or is refused. `keys` is nullptr
-// where nothing is given out.
+// A token in an answer, which the caller sends back later: a hold, or the charges of a request. A
+// store finds a key by its rule and attributes, so these travel along, as text that is opaque to
+// the caller and needs no memory here. store/receipt.h says what is in it. All of it is sealed
+// (signing/keyring.h): it is accepted unchanged, or refused. `keys` is nullptr where nothing is
+// given out.
 namespace sluice::frontend {
 
 struct HoldToken {

@@ -15,7 +15,7 @@
 
 namespace sluice::frontend {
 
-// How it went with what a caller handed in.
+// The result of redeeming a token.
 enum class Redeemed : std::uint8_t {
   kDone,
   kNotFound,     // Nothing that was given out could be this, or it is over.
@@ -23,9 +23,9 @@ enum class Redeemed : std::uint8_t {
   kUnavailable,  // The store did not answer: whether it was done is not known.
 };
 
-// What callers hand in over any protocol: holds to be released or renewed, or the charges of a
-// receipt or a reservation. It reads their tokens into the operation of an exchange, which submits
-// it, and then says how it went. One thread.
+// Tokens that callers send back over any protocol: holds to be released or renewed, or the charges
+// of a receipt or a reservation. It reads their tokens into the operation of an exchange, which
+// submits it, and then says how it went. One thread.
 class Redemption {
  public:
   // `operation` outlives it.
@@ -43,7 +43,7 @@ class Redemption {
   // Of a reservation: what it cost, 0 to kMaxUnits; and of an attribute that is a rule's cost.
   void CostsInAll(Units units);
   void CostsOf(std::string_view attribute, std::string_view units);
-  // False: `token` is none of this kind.
+  // False: `token` is not of this kind.
   [[nodiscard]] bool ReadCharges(std::string_view token);
 
   // Once the operation is complete. Of holds, kNotFound: renewing, and one of them is gone.

@@ -23,11 +23,11 @@ namespace sluice::idempotency {
 // The answers to checks that came with an Idempotency-Key, so that one that is sent again gets
 // the first answer that allowed, byte for byte, and spends nothing.
 //
-// A key is one caller's: who asks is part of its name. What is remembered is
-// bounded in bytes; where there is no room the oldest answer goes before its time, and that is
-// counted. It lives as long as the process; where nodes share a store, what is kept is also there,
-// and a check that this node does not know must be claimed there first: PrepareClaim() and
-// TakeClaim(). Safe from any thread; no lock is held while anything is called.
+// A key is one caller's: the caller is part of its name. What is remembered is bounded in bytes;
+// where there is no room the oldest answer goes before its time, and that is counted. It lives as
+// long as the process; where nodes share a store, what is kept is also there, and a check that this
+// node does not know must be claimed there first: PrepareClaim() and TakeClaim(). Safe from any
+// thread; no lock is held while anything is called.
 class AnswerMemory final : public telemetry::Source {
  public:
   struct Settings {

@@ -29,7 +29,7 @@ KeyedRequest::KeyedRequest(net::EventLoop& loop, AnswerMemory& memory, std::stri
 
 void KeyedRequest::Begin() {
   AnswerMemory::Answer answer;
-  // A copy that waited begins again on this loop's thread, in a turn of its own.
+  // A copy that waited starts again on this loop's thread, in a separate turn.
   const auto found = memory_.Begin(name_, body_, owner_.now(), answer,
                                    [this] { loop_.Post([this] { Begin(); }); });
   if (found == AnswerMemory::Found::kNothing && memory_.shared() != nullptr) {

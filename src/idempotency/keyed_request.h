@@ -26,7 +26,7 @@ class KeyedRequest {
     kDecide,     // Decide it; then AnswerMemory::Keep() or Drop().
     kRepeat,     // It was answered before: `answer`.
     kOtherBody,  // The key was used with another body.
-    kAbandoned,  // Nobody waits for it any more, and another copy may go on.
+    kAbandoned,  // No caller waits for it any more, and another copy may continue.
   };
   struct Owner {
     // Once. It may destroy the request. `answer` is that of kRepeat.

@@ -44,9 +44,9 @@ inline constexpr std::chrono::milliseconds kTimerStep{1};
 enum class TimerPrecision : std::uint8_t { kExact, kCoarse };
 
 // All timers of one loop, in one hierarchical wheel (Varghese and Lauck, 1987): arming and
-// disarming are O(1), and asking the kernel for one timer per request (2 to 3 us each) is
-// avoided. Five levels of 64 slots at 1 ms: 12 days ahead; what is further off is looked at
-// again then. Sans I/O: told the time. One thread.
+// disarming are O(1), and asking the kernel for one timer per request (2 to 3 us each) is avoided.
+// Five levels of 64 slots at 1 ms: 12 days ahead; what is further off is looked at again then. Sans
+// I/O: the time is an argument. One thread.
 class TimerWheel {
  public:
   explicit TimerWheel(SteadyTime start);

@@ -42,7 +42,7 @@ class TlsHandshake {
                                              TlsCounters* counters, OnDone on_done);
   virtual ~TlsHandshake() = default;
 
-  // Closes the connection; nobody is told. After it is done: does nothing.
+  // Closes the connection; no callback runs. After it is done: does nothing.
   virtual void Cancel() noexcept = 0;
 };
 

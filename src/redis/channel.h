@@ -70,8 +70,8 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Its deadline is the call's own or the settings', whichever is first. `within`: who asks can
-  // wait so long, if that is longer than by the settings.
+  // Its deadline is the call's own or the settings', whichever is first. `within`: the caller can
+  // wait this long, if that is longer than the settings allow.
   void Send(const Request& request, Time now, Duration within = {});
   // Any request or undo, with its deadline set.
   void Send(Command command, Time now);

@@ -203,7 +203,7 @@ void Channel::OnError(Command& command, std::string_view text, Time now) {
          RedisCount::kFailed);
 }
 
-// True: whoever knows the cluster has taken the command over.
+// True: the cluster's route has taken over the command.
 bool Channel::SendElsewhere(Command& command, std::string_view text, Time now) {
   const std::string_view word = FirstWord(text);
   if (redirector_ == nullptr || !IsOneOf(word, {"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"})) {

@@ -46,7 +46,7 @@ class ClusterNodes {
 
   // Never empty.
   [[nodiscard]] const std::vector<std::unique_ptr<Node>>& all() const { return nodes_; }
-  // If nobody is known to own it, whoever is connected: that one sends calls to where they belong.
+  // If its owner is unknown, any connected server: that one sends calls to where they belong.
   [[nodiscard]] Node& OwnerOf(std::uint16_t slot) const;
   [[nodiscard]] bool OwnsAny(const Node& node) const;
   [[nodiscard]] Node& NodeOf(const Channel& channel) const;

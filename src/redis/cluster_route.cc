@@ -8,17 +8,17 @@
 #include "redis/key_name.h"
 
 // The problem. A cluster's slots belong to primaries, and who owns what changes while calls are
-// under way: slots are moved, primaries fail and replicas take over, a partition leaves an owner
-// that does not know that it is none any more. Every call must be answered exactly once and by its
-// deadline, and what it charged must be what its answer says, or come back. There is no lock and no
-// agreement between nodes to lean on. What there is: each server decides each command by itself,
-// and says whether it ran.
+// under way: slots are moved, primaries fail and replicas take over, and a partition leaves an
+// owner that does not know that it no longer is one. Every call must be answered exactly once and
+// by its deadline, and what it charged must be what its answer says, or come back. There is no lock
+// and no agreement between nodes to lean on. What there is: each server decides each command by
+// itself, and says whether it ran.
 //
 // Who answers a call. At every moment a call has one holder: a channel (written, or waiting for a
-// connection), delayed_ (below), or a SpanningCall that counts its parts. Whoever holds it answers
-// it or hands it on; handing on moves the Command, so no two holders can have it. A channel and
-// delayed_ both bound how long: channels by the deadline in the command, which goes with it
-// wherever it is sent, delayed_ by taking nothing whose deadline comes before its turn.
+// connection), delayed_ (below), or a SpanningCall that counts its parts. Its holder answers it or
+// passes it on; handing on moves the Command, so no two holders can have it. A channel and delayed_
+// both bound how long: channels by the deadline in the command, which goes with it wherever it is
+// sent, delayed_ by taking nothing whose deadline comes before its turn.
 //
 // The owner is another one by now. It answers MOVED or ASK and has run nothing, so the command is
 // sent to the server that it names. MOVED also corrects the map for all later calls and has the
@@ -28,7 +28,7 @@
 //
 // The keys are just being moved. A script on several keys of which some have moved is answered
 // TRYAGAIN: nothing ran, and neither server could run it now. The command waits a moment in
-// delayed_ and goes to whoever owns the slot then. CLUSTERDOWN is the same to us.
+// delayed_ and then goes to the slot's owner. CLUSTERDOWN is the same to us.
 //
 // The owner does not answer. Nothing says whether the call ran, so it is never sent anywhere else:
 // its sender gets kUnavailable at the deadline. If it did run, the reply that comes late is undone
@@ -58,7 +58,7 @@ namespace sluice::redis {
 namespace {
 
 constexpr Duration kTryAgainAfter = std::chrono::milliseconds(2);
-constexpr Duration kUndoAgainAfter = std::chrono::milliseconds(20);  // Nobody waits for it.
+constexpr Duration kUndoAgainAfter = std::chrono::milliseconds(20);  // No caller waits for it.
 
 }  // namespace
 
@@ -140,7 +140,7 @@ void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
   }
   if (servers.empty()) {
     call.bans.clear();
-    call.error = store::StoreError::kDidNotRun;  // Nobody is known to have anything.
+    call.error = store::StoreError::kDidNotRun;  // No owner of any slot is known.
     call.OnAnswered();
     return;
   }

@@ -17,7 +17,7 @@ namespace sluice::redis {
 // The way to a Redis Cluster: calls go to the owner of their keys' slot, requests over several
 // slots in parts (SpanningCall). A call that the owner sends away goes where it is sent, as often
 // as Channel's bound says; one whose keys are just moving (TRYAGAIN) is sent again after a moment.
-// Why every call is answered once, in time and never charged twice stands in cluster_route.cc.
+// cluster_route.cc explains why every call is answered once, in time and never charged twice.
 // Without I/O, as Channel is. Memory is bounded: by ClusterNodes, and by what the channels take.
 class ClusterRoute final : public Route,
                            private Redirector,

@@ -60,7 +60,7 @@ class CommandArgs {
   void PutTime(const Judged& judged);
   // What the scripts call the fragment of an algorithm.
   void PutFragment(core::Algorithm algorithm);
-  // The four values of a quota, as that fragment wants them; `hold` names what it may grant.
+  // The four values of a quota, in the form of that fragment; `hold` names what it may grant.
   void PutQuota(const core::Quota& quota, const Judged& judged, store::HoldId hold);
 
  private:

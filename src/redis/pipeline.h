@@ -15,7 +15,7 @@ namespace sluice::redis {
 
 class Channel;
 
-// A request on its way, or a command that nobody waits for.
+// A request in flight, or a command that no caller waits for.
 struct Command {
   using Time = store::StoreCall::Deadline;
   // What the channel does with the reply.
@@ -34,19 +34,19 @@ struct Command {
   bool may_repeat = false;  // It does no harm if it runs twice.
   std::uint16_t slot = 0;   // Redis Cluster only.
   std::string bytes{};      // Of what takes back a charge: all that is sent.
-  // Of a check that nobody waits for any more: what takes back its charges. One for each check that
-  // was asked, in order, or one for all.
+  // Of a check that no caller waits for any more: what takes back its charges. One for each check
+  // that was asked, in order, or one for all.
   std::vector<Undo> undos{};
 };
 
 // The order of commands on one connection, and how long they have waited. Redis answers commands in
-// the order in which it got them, so a reply belongs to the oldest command without one. Without
-// I/O and told the time. Verbs may be called while a command is handled. One thread.
+// the order in which it got them, so a reply belongs to the oldest command without one. No I/O, and
+// time is an argument. Verbs may be called while a command is handled. One thread.
 class Pipeline {
  public:
   using Time = Command::Time;
 
-  // What is to be sent. Whoever appends a command says so by Expect() before anything else.
+  // What is to be sent. After appending a command, call Expect() before anything else.
   [[nodiscard]] std::string& output() { return output_; }
   void Expect(Command command);
   // Swaps what is to be sent into `out`, which is emptied first. It counts as sent.

@@ -68,7 +68,7 @@ struct Undo {
 //   const void* Whole(const Call&): which request this is a part of.
 class Request {
  public:
-  Request() = default;  // Nobody waits for it.
+  Request() = default;  // No caller waits for it.
 
   template <class Verb>
   [[nodiscard]] static Request Of(typename Verb::Call& call) {

@@ -42,7 +42,7 @@ class ApiRules {
   Documents documents_;
 };
 
-// How many lines of a document stand before the body that it was made of.
+// How many lines of a document precede the body that it was made of.
 inline constexpr int kLinesBeforeBody = 1;
 
 // The document of rule `id` whose fields are `body`: one JSON object (or YAML of that form),

@@ -8,7 +8,7 @@ namespace sluice::sources {
 
 // Base64 with padding (RFC 4648, section 4): how bytes travel in etcd's JSON.
 [[nodiscard]] std::string ToBase64(std::string_view bytes);
-// None if `text` is no such thing.
+// nullopt if `text` is not valid.
 [[nodiscard]] std::optional<std::string> FromBase64(std::string_view text);
 
 }  // namespace sluice::sources

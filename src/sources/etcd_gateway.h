@@ -26,7 +26,7 @@ struct EtcdSettings {
   std::vector<net::DialTarget> endpoints{};      // Any of them will do; not empty.
   std::string prefix = "/ratelimit/rules/";      // A rule's key is this and its id.
   std::shared_ptr<const net::TlsContext> tls{};  // nullptr: none.
-  std::string username{};                        // "": etcd asks for nobody.
+  std::string username{};                        // "": etcd requires no authentication.
   std::string password_file{};  // Read at every login, so that passwords can be changed.
   Duration timeout = std::chrono::seconds(5);                // Of one call.
   Duration audit_interval = std::chrono::seconds(10);        // Between looks behind the watch.

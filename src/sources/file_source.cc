@@ -172,7 +172,7 @@ void FileSource::WatchOnTheWayTo(const std::vector<Part>& parts, int links_left)
     if (fs::is_symlink(status)) {
       const fs::path target = fs::read_symlink(next, error);
       if (!error && links_left > 0) {
-        follow((at / target).string(), links_left - 1);  // An absolute target stands for itself.
+        follow((at / target).string(), links_left - 1);  // An absolute target is used as it is.
       }
       return;
     }

@@ -14,7 +14,7 @@ namespace sluice::sources {
 
 [[nodiscard]] bool IsGlob(std::string_view text);
 
-// The paths that a glob names now, sorted; a path without wildcards names itself, if it is there.
+// The paths that a glob names now, sorted; a path without wildcards names itself, if it exists.
 [[nodiscard]] std::vector<std::string> PathsOf(const std::string& glob);
 
 // All files that the globs name now, each once, in the order of their paths within each glob.

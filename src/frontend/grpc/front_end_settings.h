@@ -55,7 +55,7 @@ struct FrontEndSettings {
   Duration linger = std::chrono::seconds(1);
   Duration drain_grace = std::chrono::milliseconds(500);
   // A connection that is older, a tenth more or less, is sent GOAWAY, and ended once its calls are
-  // answered or the grace is over: so that clients spread anew. zero(): never.
+  // answered or the grace is over: so that clients are distributed again. zero(): never.
   Duration max_age = Duration::zero();
   Duration max_age_grace = std::chrono::hours(1);
 };

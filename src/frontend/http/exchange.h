@@ -89,8 +89,8 @@ class Exchange final : private service::Completion {
 
   explicit Exchange(ExchangePool& pool);
 
-  // Begins anew for `client`'s request; without one for an answer to what could not be read, or did
-  // not come in time.
+  // Starts a request of `client`; without one for an answer to what could not be read, or did not
+  // come in time.
   void Begin(Client& client, const wire::HttpRequest* request);
 
   RequestContext context;

@@ -52,10 +52,10 @@ void HandleStatus(const Routed& routed);
 // Decimal digits, 0 to kMaxUnits; none for anything else.
 [[nodiscard]] std::optional<Cost> ReadCost(std::string_view text);
 
-// GET, HEAD, POST ... /v1/check/http: a proxy's question about a request of its own (NGINX's
-// auth_request, Caddy's forward_auth, Traefik's forwardAuth, Envoy's ext_authz, which puts the
-// original path behind ours); see proxy_question.h. The answer is 200 with an empty body, or the
-// status that was asked for, whatever the reason: proxies treat other statuses as an outage.
+// GET, HEAD, POST ... /v1/check/http: a proxy's auth request (NGINX's auth_request, Caddy's
+// forward_auth, Traefik's forwardAuth, Envoy's ext_authz, which puts the original path behind
+// ours); see proxy_question.h. The answer is 200 with an empty body, or the status that was asked
+// for, whatever the reason: proxies treat other statuses as an outage.
 void HandleProxyCheck(const Routed& routed);
 
 // --- What an answer gave out comes back ----------------------------------------------------------
@@ -114,7 +114,7 @@ void HandleShadowReport(const Routed& routed);
 // --- Operators: the daemon -----------------------------------------------------------------------
 
 void HandleHealth(const Routed& routed);
-// 503 while the daemon wants no traffic.
+// 503 while the daemon does not accept traffic.
 void HandleReadiness(const Routed& routed);
 void HandleMetrics(const Routed& routed);
 void HandleOpenApi(const Routed& routed);

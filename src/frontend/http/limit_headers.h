@@ -39,7 +39,7 @@ enum LimitFields : std::uint8_t {
   kDraft10Fields = 1 << 2,
 };
 
-// A word of a listener's `limit_headers`, and the groups that it stands for.
+// A value of a listener's `limit_headers`, and the groups of headers that it selects.
 struct LimitDialect {
   std::string_view word;
   std::uint8_t fields;

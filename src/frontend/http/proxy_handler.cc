@@ -11,7 +11,7 @@
 #include "wire/problem.h"
 
 // Proxies take 200 for yes and the status that they asked for as no; all others are failures of
-// ours to them. What it would have been stands beside it, in X-RL-Status.
+// Sluice to them. What it would have been stands beside it, in X-RL-Status.
 namespace sluice::frontend::http {
 
 namespace {

@@ -7,7 +7,7 @@
 #include "wire/form_query.h"
 #include "wire/http_request.h"
 
-// A proxy's question about a request of its own, and what is known of that request. Attributes:
+// A proxy's auth request, and what is known of the client's request. Attributes:
 //
 //   method    X-Original-Method or X-Forwarded-Method, else the method of this request
 //   endpoint  the path of X-Original-URI or X-Forwarded-Uri: see ProxySettings::paths

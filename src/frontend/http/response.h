@@ -43,7 +43,7 @@ struct Response {
   std::string_view content_type;  // "": there is no body. A text that does not go.
   std::string fields;             // Header lines, beside those that every response has.
   std::string body;
-  bool raw = false;  // `body` is sent as it is and is no response of its own: 100 Continue.
+  bool raw = false;  // `body` is sent unchanged and is not a separate response: 100 Continue.
 
   void Clear() {
     fields.clear();

@@ -34,7 +34,7 @@ bool TakeCost(const wire::JsonMember& member, std::string_view body, bool& has_c
   return true;
 }
 
-// Reads what is handed in. False, answered, if the body is not what it should be.
+// Reads the token. False, answered, if the body is not what it should be.
 bool ReadCharges(ChargeKind kind, std::string_view body, Exchange& exchange) {
   const bool is_refund = kind == ChargeKind::kReceipt;
   const std::string_view name_of_token = is_refund ? "receipt" : "reservation";

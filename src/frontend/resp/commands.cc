@@ -47,8 +47,8 @@ constexpr std::array kCommands{
             RunCommandCommand},
 };
 
-// A browser that a web page made post to this port: what it sends reads as inline
-// commands, and the body might hold one of ours. Its first line gives it away, or its Host field.
+// A browser that a web page made post to this port: its request reads as inline commands, and the
+// body might contain a real command. Its first line gives it away, or its Host field.
 bool IsHttp(std::string_view name) {
   return wire::EqualsIgnoreCase(name, "post") || wire::EqualsIgnoreCase(name, "host:");
 }

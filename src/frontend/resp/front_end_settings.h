@@ -29,7 +29,7 @@ struct FrontEndSettings {
   bool clients_have_certificates = false;  // Of TLS, each one.
   std::string version{};                   // Of the program, for HELLO and INFO.
   wire::RespLimits command{};
-  // Of who has not authenticated yet, where a password is asked for.
+  // For clients that have not authenticated yet, if a password is required.
   wire::RespLimits unauthenticated{.arguments = 16, .command_bytes = 4 * 1024};
   int failed_logins = 10;                 // After so many the connection ends.
   std::size_t pipeline = 1024;            // Commands of one connection without an answer yet.
