@@ -13,7 +13,7 @@
 #include "service/fallback.h"
 #include "service/service_metrics.h"
 #include "store/key_store.h"
-#include "telemetry/histogram.h"
+#include "telemetry/counter.h"
 
 // The decision path that all front ends share. A matcher finds out which limits apply to a request:
 // rules/ for rules, envoy/ for Envoy's descriptors. From there on there is one way:
