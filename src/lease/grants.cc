@@ -72,7 +72,8 @@ void Borrower::BorrowIfDue(LeaseEntry& entry, NodeTime now) {
   const LeaseView view = LeaseViewOf(entry, now);
   entry.refill_point = RefillPoint(view.rate, round_trip_s_);
   const Units units = GrantOf(view);
-  // Asked for again, if it is none or fails, only after a while: not at every request.
+  // After a failure, or without a grant, it is requested again only after some time: not at every
+  // request.
   entry.borrow_after =
       now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(4 * round_trip_s_));
   if (units == 0) {

@@ -32,7 +32,8 @@ double Borrower::Jitter() {
 void Borrower::LearnTime(WallInstant at, NodeTime sent, NodeTime now) {
   constexpr double kShortestSeconds = 10e-6;
   round_trip_s_ += (std::max(InSeconds(now - sent), kShortestSeconds) - round_trip_s_) / 8;
-  // As if it had been said just now: so waiting times are told too long by the way back, not short.
+  // As if it had been said just now: so reported waiting times are too long by the way back, never
+  // too short.
   store_ahead_ = at.time_since_epoch() - now;
 }
 

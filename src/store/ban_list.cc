@@ -77,7 +77,7 @@ std::string_view TextOf(core::KeyView key, TextRoom& room) {
   return {room.data(), size};
 }
 
-// Its text in blocks that are nobody's yet; none if there is no room for all of it.
+// Its text in blocks that are not linked yet; none if there is no room for all of it.
 ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text) {
   ListState list;
   for (std::size_t at = 0; at < text.size(); at += kTextBytesPerBlock) {
@@ -152,8 +152,8 @@ SlotArray::Newcomer NewcomerAs(TableCore& core, const Turn& turn, const core::Ke
           .may_evict = core.when_full == WhenFull::kEvict};
 }
 
-// Writes a ban into a locked slot of its own, which may have one already. The old one stays until
-// the new one is written whole, in the journal too: a process killed in between lifts no ban.
+// Writes a ban into its own locked slot, which may already contain one. The old one stays until the
+// new one is written whole, in the journal too: a process killed in between lifts no ban.
 void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView& key,
               BanState ban) {
   ListState list = std::bit_cast<ListState>(slot.state);
@@ -246,7 +246,8 @@ bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, Tabl
 void AdoptBan(TableCore& core, const Turn& turn, const core::KeyView& key, std::string_view former,
               const core::Ban& ban) {
   const KeyHash::BanKeys was = core.hash.OfBan(former, key);
-  // A ban says in its text whose it is: so it is written anew, and the old one goes afterwards.
+  // A ban says in its text whose it is: so it is written again, and the old one is removed
+  // afterwards.
   if (const auto lasting = LastingBan(core, turn, was.ban);
       lasting && PutBan(core, turn, key, *lasting)) {
     UseSlot(core, turn, was.ban, [&core](Slot& slot) { core.slots.Clear(slot); });

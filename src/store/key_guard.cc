@@ -95,7 +95,7 @@ void MoveState(TableCore& core, const Turn& turn, const Fingerprint& from,
     again = true;
     if (FingerprintOf(*own) == to.key) {
       if (!TryLock(*former, turn.owner())) {
-        // Waits for whoever has it with nothing held, and starts again.
+        // Waits for its owner without holding any lock, and starts again.
         Unlock(*own);
         Lock(*former, turn.owner());
         Unlock(*former);

@@ -15,7 +15,7 @@ namespace sluice::store {
 
 inline constexpr std::size_t kSecretBytes = 192;
 using HashSecret = std::array<std::uint8_t, kSecretBytes>;
-// Nobody can choose keys that collide under it.
+// Clients cannot choose keys that collide under it.
 [[nodiscard]] HashSecret DrawHashSecret();
 
 // Fingerprints keys: XXH3-128, keyed by a table's secret, of the rule id, the shape and the typed
@@ -42,7 +42,7 @@ class KeyHash {
   // The mark of a charge that was settled.
   [[nodiscard]] Fingerprint OfSettled(const Receipt& receipt) const;
 
-  // A number that no other table has, and no store that is none: above 1.
+  // A number that no other table and no other store has: above 1.
   [[nodiscard]] std::uint64_t TableId() const;
 
  private:

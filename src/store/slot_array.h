@@ -11,7 +11,7 @@
 
 namespace sluice::store {
 
-// What a table counts. None is touched by a decision on a key that is there; on a cache line of its
+// What a table counts. A decision on an existing key touches none of them; on a cache line of its
 // own, so that one thread's inserts do not take from the others what they read for each decision.
 struct alignas(64) TableCounters {
   std::atomic<std::uint64_t> inserts{0};

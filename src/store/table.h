@@ -27,10 +27,10 @@ struct TableStats {
   std::uint64_t live_slots = 0;       // Estimated from a sample in a large table.
   std::uint64_t inserts = 0;          // Keys that got a slot.
   std::uint64_t reclaimed = 0;        // Of those, in the slot of a key that was fresh again.
-  std::uint64_t evictions = 0;        // Keys forgotten before their time, for want of slots ...
+  std::uint64_t evictions = 0;        // Keys evicted before they expired, because slots ran out ...
   std::uint64_t block_evictions = 0;  // ... or of blocks.
-  std::uint64_t full_denials = 0;     // Checks denied for want of room.
-  std::uint64_t full_allows = 0;      // Checks let through unmetered for want of room.
+  std::uint64_t full_denials = 0;     // Checks denied because the table was full.
+  std::uint64_t full_allows = 0;      // Checks allowed uncounted because the table was full.
   std::uint64_t bans = 0;             // Imposed, or made longer.
   std::uint64_t blocks = 0;
   std::uint64_t blocks_in_use = 0;

@@ -19,8 +19,8 @@ struct TableOptions {
   std::uint64_t blocks = 0;        // For logs, sliding windows and holds; 0: a quarter of `keys`.
   WhenFull when_full = WhenFull::kEvict;
   bool huge_pages = true;  // Ask the kernel for them.
-  // Where WriteSnapshot() writes, and what a table without a file of its own starts from: a
-  // file's name in a folder that outlives a reboot. Empty: no snapshots.
+  // Where WriteSnapshot() writes, and where a table without a file starts from: a file's name in a
+  // folder that outlives a reboot. Empty: no snapshots.
   std::string snapshot{};
 };
 
@@ -34,8 +34,8 @@ struct TableOpening {
   std::vector<std::string> warnings;  // For the log.
 };
 
-// A table's bytes, with all that can be known before anyone decides on them. All is there but
-// the magic, which is the last to be written where the file is new.
+// A table's bytes, with all that can be known before anyone decides on them. Complete except for
+// the magic number, which is written last in a new file.
 struct TableBytes {
   Mapping mapping;
   TableParts parts;

@@ -50,9 +50,9 @@ inline constexpr std::uint32_t kOldestSnapshotVersion = 1;
 // One key as it travels from table to table: what a snapshot has of it, and what moves when
 // a table gets another size. `items` entries or holds, as the kind says, follow it.
 //
-// A key with many entries comes in parts, one after the other, each with the state as it was
-// when the part was copied. A part that is marked first, under the fingerprint of the part
-// before it, begins that key anew; one with expiry 0 takes it back.
+// A key with many entries comes in parts, one after the other, each with the state as it was when
+// the part was copied. A part that is marked first, under the fingerprint of the part before it,
+// starts that key again; one with expiry 0 takes it back.
 struct KeyImage {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -72,7 +72,7 @@ static_assert(sizeof(KeyImage) == 64);
 class KeySink {
  public:
   virtual ~KeySink() = default;
-  // `items` are the bytes of image.items core::Entry or Hold. False: no more, please.
+  // `items` are the bytes of image.items core::Entry or Hold. Return false to stop.
   virtual bool Take(const KeyImage& image, std::span<const std::byte> items) = 0;
 };
 
