@@ -18,6 +18,11 @@ namespace {
 using frontend::http::Role;
 
 constexpr std::size_t kAdminConnections = 256;
+std::size_t ConnectionsPerPeer(const DaemonConfig& config) {
+  return config.connections_per_peer == 0 ? std::max<std::size_t>(1, config.connections / 2)
+                                          : config.connections_per_peer;
+}
+
 // Columns of what a log line says of a refused request: it may quote the client, line feeds and
 // all.
 constexpr std::size_t kLongestDetail = 300;
@@ -29,18 +34,31 @@ tl::unexpected<Error> WithRemedy(const Error& error) {
 }
 }  // namespace
 
-Server::Server(net::EventLoop& control, service::LimiterService& service,
-               const signing::Keyring& keys, envoy::RateLimitService* rate_limits,
-               telemetry::Registry& registry, const frontend::http::Readiness& readiness,
-               const frontend::grpc::Health& health, const base::Clock& clock)
+Result<std::unique_ptr<Server>> Server::Open(net::EventLoop& control, Engine& engine,
+                                             control::RuleController& rules,
+                                             control::ModeFile& modes,
+                                             const Credentials& credentials,
+                                             const base::Clock& clock) {
+  std::unique_ptr<Server> made(new Server(
+      control, engine,
+      {.rules = rules, .modes = modes, .service = engine.service, .metrics = engine.metrics},
+      credentials, clock));
+  if (auto opened = made->OpenAll(); !opened) {
+    return tl::unexpected(opened.error());
+  }
+  made->AddMetrics();
+  return made;
+}
+
+Server::Server(net::EventLoop& control, Engine& engine, const frontend::http::AdminContext& admin,
+               const Credentials& credentials, const base::Clock& clock)
     : control_(control),
-      service_(service),
-      keys_(keys),
-      rate_limits_(rate_limits),
-      registry_(registry),
-      readiness_(readiness),
-      health_(health),
-      clock_(clock) {
+      engine_(engine),
+      admin_(admin),
+      credentials_(credentials),
+      clock_(clock),
+      check_connections_(engine.config.connections, ConnectionsPerPeer(engine.config)),
+      admin_connections_(kAdminConnections, kAdminConnections / 2) {
   forwarding_notes_.on_first = [](std::string_view peer) {
     spdlog::warn(
         "{} sends client addresses but is not a trusted proxy: they are ignored, and "
@@ -48,9 +66,9 @@ Server::Server(net::EventLoop& control, service::LimiterService& service,
         "[...]}}",
         peer);
   };
-  if (rate_limits_ != nullptr) {
+  if (engine_.rate_limits != nullptr) {
     envoy_context_.emplace(
-        frontend::http::EnvoyContext{.rate_limits = *rate_limits_, .health = health_});
+        frontend::http::EnvoyContext{.rate_limits = *engine_.rate_limits, .health = health_});
   }
 }
 
@@ -80,9 +98,11 @@ std::unique_ptr<frontend::http::FrontEnd> Server::MakeFrontEnd(
     net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials) {
   frontend::http::FrontEndSettings settings;
   settings.role = listener.role;
-  settings.keys = &keys_;
-  settings.memory = listener.role == Role::kCheck ? memory_ : nullptr;
-  settings.context = listener.role == Role::kAdmin ? context_ : nullptr;
+  settings.keys = &engine_.keys;
+  settings.memory = listener.role == Role::kCheck && engine_.config.idempotency.mebibytes > 0
+                        ? &engine_.answers
+                        : nullptr;
+  settings.context = listener.role == Role::kAdmin ? &admin_ : nullptr;
   settings.metrics_path = listener.metrics_path;
   settings.host_names = {.address = listener.address, .names = listener.hosts};
   settings.answers = &http_answers_.Add(listener.address);
@@ -92,8 +112,8 @@ std::unique_ptr<frontend::http::FrontEnd> Server::MakeFrontEnd(
   settings.proxy = listener.proxy;
   settings.proxy.notes = &forwarding_notes_;
   settings.limit_headers = listener.limit_headers;
-  return std::make_unique<frontend::http::FrontEnd>(loop, service_, registry_, readiness_, clock_,
-                                                    std::move(settings));
+  return std::make_unique<frontend::http::FrontEnd>(loop, engine_.service, engine_.registry,
+                                                    readiness_, clock_, std::move(settings));
 }
 
 frontend::grpc::FrontEndSettings Server::GrpcSettings(const ListenerConfig& listener,
@@ -102,10 +122,12 @@ frontend::grpc::FrontEndSettings Server::GrpcSettings(const ListenerConfig& list
   settings.answers = &grpc_answers_.Add(listener.address);
   settings.log = &LogOf(listener);
   settings.token = credentials.token.get();
-  settings.keys = &keys_;
+  settings.keys = &engine_.keys;
   settings.health_service = "ratelimit";
-  settings.max_age = max_grpc_age_;
-  settings.max_age_grace = max_grpc_age_grace_;
+  if (const auto& envoy = engine_.config.envoy) {
+    settings.max_age = envoy->max_connection_age;
+    settings.max_age_grace = envoy->max_connection_age_grace;
+  }
   return settings;
 }
 
@@ -117,17 +139,18 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
     settings.answers = &resp_answers_.Add(listener.address);
     settings.log = &LogOf(listener);
     settings.password = credentials.token.get();
-    settings.keys = &keys_;
+    settings.keys = &engine_.keys;
     settings.version = kVersion;
     settings.clients_have_certificates = listener.tls && !listener.tls->client_ca.empty();
     worker.resp_front_ends.push_back(std::make_unique<frontend::resp::FrontEnd>(
-        worker.loop, service_, clock_, last_resp_client_, std::move(settings)));
+        worker.loop, engine_.service, clock_, last_resp_client_, std::move(settings)));
     return OpenOn(worker.loop, listener, tls, place, *worker.resp_front_ends.back(),
                   worker.listeners);
   }
   if (listener.protocol == Protocol::kGrpc) {
     worker.grpc_front_ends.push_back(std::make_unique<frontend::grpc::FrontEnd>(
-        worker.loop, service_, rate_limits_, health_, GrpcSettings(listener, credentials)));
+        worker.loop, engine_.service, engine_.rate_limits.get(), health_,
+        GrpcSettings(listener, credentials)));
     return OpenOn(worker.loop, listener, tls, place, *worker.grpc_front_ends.back(),
                   worker.listeners);
   }
@@ -140,7 +163,7 @@ Result<void> Server::OpenOn(net::EventLoop& loop, const ListenerConfig& listener
                             const std::optional<net::ListenerTls>& tls, Place& place,
                             FrontEnd& front_end,
                             std::vector<std::unique_ptr<net::Listener>>& listeners) {
-  auto& limit = listener.role == Role::kCheck ? *check_connections_ : *admin_connections_;
+  auto& limit = listener.role == Role::kCheck ? check_connections_ : admin_connections_;
   const auto accept = [&front_end](std::unique_ptr<net::Transport> transport) {
     front_end.Accept(std::move(transport));
   };
@@ -173,17 +196,8 @@ Result<Server::Place> Server::MakePlace(const ListenerConfig& listener) {
   return Place{.address = *address};
 }
 
-Result<void> Server::Open(const DaemonConfig& config, const Credentials& credentials) {
-  const std::size_t per_peer = config.connections_per_peer == 0
-                                   ? std::max<std::size_t>(1, config.connections / 2)
-                                   : config.connections_per_peer;
-  check_connections_ = std::make_unique<net::ConnectionLimit>(config.connections, per_peer);
-  admin_connections_ =
-      std::make_unique<net::ConnectionLimit>(kAdminConnections, kAdminConnections / 2);
-  if (config.envoy) {
-    max_grpc_age_ = config.envoy->max_connection_age;
-    max_grpc_age_grace_ = config.envoy->max_connection_age_grace;
-  }
+Result<void> Server::OpenAll() {
+  const DaemonConfig& config = engine_.config;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t loops = config.loops == 0 ? cores : config.loops;
   for (std::size_t i = 0; i < loops; ++i) {
@@ -192,15 +206,15 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
   for (std::size_t i = 0; i < config.listeners.size(); ++i) {
     const ListenerConfig& listener = config.listeners[i];
     std::optional<net::ListenerTls> tls;
-    if (const auto& contexts = credentials.Of(i).tls; contexts != nullptr) {
-      tls.emplace(net::ListenerTls{*contexts, credentials.tls_counters()});
+    if (const auto& contexts = credentials_.Of(i).tls; contexts != nullptr) {
+      tls.emplace(net::ListenerTls{*contexts, credentials_.tls_counters()});
     }
     auto place = MakePlace(listener);
     if (!place) {
       return tl::unexpected(place.error());
     }
     if (listener.role != Role::kCheck) {
-      admin_front_ends_.push_back(MakeFrontEnd(control_, listener, credentials.Of(i)));
+      admin_front_ends_.push_back(MakeFrontEnd(control_, listener, credentials_.Of(i)));
       if (auto opened =
               OpenOn(control_, listener, tls, *place, *admin_front_ends_.back(), admin_listeners_);
           !opened) {
@@ -208,7 +222,7 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
       }
     } else {
       for (const auto& worker : workers_) {
-        if (auto opened = OpenOn(*worker, listener, credentials.Of(i), tls, *place); !opened) {
+        if (auto opened = OpenOn(*worker, listener, credentials_.Of(i), tls, *place); !opened) {
           return opened;
         }
       }
@@ -219,21 +233,25 @@ Result<void> Server::Open(const DaemonConfig& config, const Credentials& credent
          .address = place->socket != nullptr ? listener.address : net::AddressText(place->address),
          .tls = tls.has_value()});
   }
-  registry_.AddGauge("sluice_connections_open", "Open connections on check listeners.",
-                     [this] { return static_cast<double>(check_connections_->open()); });
-  registry_.AddCounter("sluice_connections_refused_total",
-                       "Connections refused because too many were open.",
-                       [this] { return check_connections_->refused(); });
-  registry_.AddCounter("sluice_peer_connections_refused_total",
-                       "Connections refused because too many from one address were open.",
-                       [this] { return check_connections_->refused_of_peers(); });
-  for (const auto* answers : {&http_answers_, &grpc_answers_, &resp_answers_}) {
-    registry_.Add(*answers);
-  }
-  registry_.AddCounter("sluice_untrusted_forwarding_total",
-                       "Requests with a client address from an untrusted sender.",
-                       [this] { return forwarding_notes_.untrusted.load(); });
   return {};
+}
+
+void Server::AddMetrics() {
+  telemetry::Registry& registry = engine_.registry;
+  registry.AddGauge("sluice_connections_open", "Open connections on check listeners.",
+                    [this] { return static_cast<double>(check_connections_.open()); });
+  registry.AddCounter("sluice_connections_refused_total",
+                      "Connections refused because too many were open.",
+                      [this] { return check_connections_.refused(); });
+  registry.AddCounter("sluice_peer_connections_refused_total",
+                      "Connections refused because too many from one address were open.",
+                      [this] { return check_connections_.refused_of_peers(); });
+  for (const auto* answers : {&http_answers_, &grpc_answers_, &resp_answers_}) {
+    registry.Add(*answers);
+  }
+  registry.AddCounter("sluice_untrusted_forwarding_total",
+                      "Requests with a client address from an untrusted sender.",
+                      [this] { return forwarding_notes_.untrusted.load(); });
 }
 
 void Server::Start() {
@@ -243,10 +261,20 @@ void Server::Start() {
       loop->Run();
     });
   }
+  readiness_.Set(true);
+  UpdateHealth();
 }
 
-void Server::OnHealthChanged() {
-  for (const auto& worker : workers_) {
+void Server::UpdateHealth() {
+  bool healthy = readiness_.ready();
+  if (const auto& envoy = engine_.config.envoy; envoy && envoy->healthy_with_a_configuration) {
+    const auto configuration = engine_.rate_limits->configuration();
+    healthy = healthy && configuration != nullptr && configuration->domain_count() > 0;
+  }
+  if (!health_.Set(healthy)) {
+    return;
+  }
+  for (const auto& worker : workers_) {  // For those who watch.
     worker->loop.Post([worker = worker.get()] {
       for (const auto& front_end : worker->grpc_front_ends) {
         front_end->OnHealthChanged();
@@ -256,6 +284,8 @@ void Server::OnHealthChanged() {
 }
 
 void Server::Drain() {
+  readiness_.Set(false);
+  UpdateHealth();
   sockets_.clear();
   for (const auto& worker : workers_) {
     worker->loop.Post([worker = worker.get()] {

@@ -13,47 +13,35 @@
 #include "sluice/result.h"
 
 #include "base/clock.h"
+#include "control/mode_file.h"
+#include "control/rule_controller.h"
 #include "credentials.h"
 #include "daemon_config.h"
-#include "envoy/rate_limit_service.h"
+#include "engine.h"
 #include "frontend/grpc/front_end.h"
 #include "frontend/grpc/front_end_settings.h"
 #include "frontend/http/front_end.h"
 #include "frontend/http/route.h"
 #include "frontend/resp/front_end.h"
-#include "idempotency/answer_memory.h"
+#include "lifecycle.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
-#include "service/limiter_service.h"
-#include "signing/keyring.h"
-#include "telemetry/registry.h"
 
 namespace sluice::app {
 
 // The front ends of a daemon: for every check listener one per loop, the kernel spreading
 // connections over them (SO_REUSEPORT); all others on the control loop alone, so that a
 // scrape of a thousand rules delays no check. Lives on the control loop's thread.
-class Server {
+class Server final : public Component {
  public:
-  // All of these outlive it. `rate_limits`: Envoy's service, nullptr where there is none.
-  Server(net::EventLoop& control, service::LimiterService& service, const signing::Keyring& keys,
-         envoy::RateLimitService* rate_limits, telemetry::Registry& registry,
-         const frontend::http::Readiness& readiness, const frontend::grpc::Health& health,
-         const base::Clock& clock);
-  ~Server();
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-
-  // What admin listeners act on; without it they only tell. Before Open(); outlives this.
-  void Serve(const frontend::http::AdminContext& context) { context_ = &context; }
-
-  // Where check listeners remember what they answered to an Idempotency-Key. Before Open();
-  // outlives this.
-  void RememberIn(idempotency::AnswerMemory& memory) { memory_ = &memory; }
-
-  // Binds every address. Errors name the address and the remedy; then nothing is served.
-  // `credentials` are those of `config`, and outlive the server.
-  [[nodiscard]] Result<void> Open(const DaemonConfig& config, const Credentials& credentials);
+  // Binds every address of the engine's configuration; connections wait until Start(). All outlive
+  // it; `credentials` are those of that configuration. Errors name the address and the remedy.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> Open(net::EventLoop& control, Engine& engine,
+                                                            control::RuleController& rules,
+                                                            control::ModeFile& modes,
+                                                            const Credentials& credentials,
+                                                            const base::Clock& clock);
+  ~Server() override;
 
   struct OpenAddress {
     Protocol protocol;
@@ -64,9 +52,6 @@ class Server {
   [[nodiscard]] const std::vector<OpenAddress>& addresses() const { return addresses_; }
   [[nodiscard]] std::size_t loops() const { return workers_.size(); }
 
-  // Tells whoever watches, on every loop.
-  void OnHealthChanged();
-
   // Every loop that requests come from, before Start().
   template <class Visit>
   void EachLoop(Visit visit) {
@@ -76,15 +61,18 @@ class Server {
     }
   }
 
-  // Starts the loops' threads.
-  void Start();
-
-  // Accepts no more checks; every connection answers what it was asked and closes.
-  void Drain();
-  [[nodiscard]] bool drained() const { return check_connections_->open() == 0; }
-
+  // Starts the loops' threads, and is ready.
+  void Start() override;
+  // Is no longer ready, accepts no more checks; every connection answers what it was asked and
+  // closes.
+  void Drain() override;
+  [[nodiscard]] bool drained() override { return check_connections_.open() == 0; }
   // Closes what is left and ends the threads. Idempotent.
-  void Stop();
+  void Stop() override;
+
+  // What gRPC's health service says goes by Envoy's configuration too: to be called when that
+  // changes.
+  void UpdateHealth();
 
  private:
   struct Worker {
@@ -95,6 +83,11 @@ class Server {
     std::vector<std::unique_ptr<net::Listener>> listeners;
     std::thread thread;
   };
+
+  Server(net::EventLoop& control, Engine& engine, const frontend::http::AdminContext& admin,
+         const Credentials& credentials, const base::Clock& clock);
+  [[nodiscard]] Result<void> OpenAll();
+  void AddMetrics();
 
   // Where one listener listens: at a Unix socket, or else at an address.
   struct Place {
@@ -119,19 +112,16 @@ class Server {
       const ListenerConfig& listener, const ListenerCredentials& credentials);
 
   net::EventLoop& control_;
-  service::LimiterService& service_;
-  const signing::Keyring& keys_;
-  envoy::RateLimitService* const rate_limits_;
-  telemetry::Registry& registry_;
-  const frontend::http::Readiness& readiness_;
-  const frontend::grpc::Health& health_;
-  std::optional<frontend::http::EnvoyContext> envoy_context_;  // Where there is Envoy's service.
+  Engine& engine_;
+  const frontend::http::AdminContext admin_;
+  const Credentials& credentials_;
   const base::Clock& clock_;
+  frontend::http::Readiness readiness_;
+  frontend::grpc::Health health_;
+  std::optional<frontend::http::EnvoyContext> envoy_context_;  // Where there is Envoy's service.
   // Of their own, so that a flood of checks does not lock operators out.
-  std::unique_ptr<net::ConnectionLimit> check_connections_;
-  std::unique_ptr<net::ConnectionLimit> admin_connections_;
-  Duration max_grpc_age_{};
-  Duration max_grpc_age_grace_{};
+  net::ConnectionLimit check_connections_;
+  net::ConnectionLimit admin_connections_;
   std::atomic<std::uint64_t> last_resp_client_{0};
   frontend::http::ForwardingNotes forwarding_notes_;
   frontend::AnswerCounts http_answers_{frontend::AnswerCounts::Protocol::kHttp};
@@ -143,8 +133,6 @@ class Server {
   std::vector<std::unique_ptr<frontend::http::FrontEnd>> admin_front_ends_;
   std::vector<std::unique_ptr<net::Listener>> admin_listeners_;
   std::vector<OpenAddress> addresses_;
-  const frontend::http::AdminContext* context_ = nullptr;
-  idempotency::AnswerMemory* memory_ = nullptr;
   bool stopped_ = false;
 };
 

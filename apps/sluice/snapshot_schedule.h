@@ -8,6 +8,7 @@
 
 #include "sluice/time.h"
 
+#include "lifecycle.h"
 #include "store/table.h"
 #include "telemetry/registry.h"
 
@@ -16,18 +17,16 @@ namespace sluice::app {
 // Writes a table's snapshot every interval, on a thread of its own, and once more at the end.
 // What goes wrong is logged when it begins and when it ends, counted each time, and stops no
 // decision.
-class SnapshotSchedule {
+class SnapshotSchedule final : public Component {
  public:
   // The table outlives it. `path` is the table's snapshot, whose folder is made if it is not
   // there; "" or an interval of 0 keeps nothing.
   SnapshotSchedule(store::Table& table, std::string path, Duration interval);
-  ~SnapshotSchedule();
-  SnapshotSchedule(const SnapshotSchedule&) = delete;
-  SnapshotSchedule& operator=(const SnapshotSchedule&) = delete;
+  ~SnapshotSchedule() override;
 
-  void Start();
+  void Start() override;
   // Ends the thread and writes the last one. Idempotent; nothing happens without Start().
-  void Stop();
+  void Stop() override;
 
   // It outlives the registry's scrapes.
   void AddMetrics(telemetry::Registry& registry) const;

@@ -3,7 +3,8 @@
 has seen to them. Usage: signals_test.py SLUICE
 
 The waits here draw an instant; nothing is taken for done because time has passed. SIGNALS_SEED and
-SIGNALS_RUNS repeat and lengthen a search; SLUICE_SOAK multiplies the runs, as `make soak` does."""
+SIGNALS_RUNS repeat and lengthen a search; SLUICE_SOAK multiplies the runs, as `make soak` does:
+SLUICE_SOAK=10 is 480 starts and 240 stops."""
 import concurrent.futures
 import os
 import pathlib
@@ -26,15 +27,21 @@ PATIENCE = 60.0  # Seconds, for a machine that does other things too.
 CONFIG = """listeners:
   - address: 127.0.0.1:0
   - {address: 127.0.0.1:0, role: admin}
-table: {keys: 1000}
 """
+IN_MEMORY = "table: {{keys: 1000}}\n"
 AWAY = {
-    "nothing": "",
-    "etcd that refuses": "rule_sources: [{{etcd: {{endpoints: [\"http://127.0.0.1:{closed}\"]}}}}]\n",
-    "etcd that does not answer": "rule_sources: [{{etcd: {{endpoints: [\"http://127.0.0.1:{silent}\"]}}}}]\n",
-    "Redis that refuses": "store: {{redis: {{address: \"127.0.0.1:{closed}\"}}}}\n",
-    "Redis that does not answer": "store: {{redis: {{address: \"127.0.0.1:{silent}\"}}}}\n",
+    "nothing": IN_MEMORY,
+    "etcd that refuses": IN_MEMORY + "rule_sources: [{{etcd: {{endpoints: [\"http://127.0.0.1:{closed}\"]}}}}]\n",
+    "etcd that does not answer": IN_MEMORY + "rule_sources: [{{etcd: {{endpoints: [\"http://127.0.0.1:{silent}\"]}}}}]\n",
+    "Redis that refuses": IN_MEMORY + "store: {{redis: {{address: \"127.0.0.1:{closed}\"}}}}\n",
+    "Redis that does not answer": IN_MEMORY + "store: {{redis: {{address: \"127.0.0.1:{silent}\"}}}}\n",
 }
+# The same with files of its own: a table, its snapshot, rules of files and of the API.
+KEPT = """table: {{path: {root}/table, keys: 1000, snapshots: {root}, snapshot_interval: 1ms}}
+rule_sources: [{{files: ["{root}/*.rules"]}}, {{api: {{dir: {root}/api}}}}]
+"""
+RULE = "rules: [{id: a, key_pattern: 'u:{user_id}', algorithm: gcra, rate: 5, window: 1m}]\n"
+BODY = '{"rules": [{"id": "b",\n"key_pattern": "x", "algorithm": "gcra", "rate": 5, "window": "1m"\n}]}\n'
 SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 
 
@@ -60,10 +67,30 @@ class SignalsTest(unittest.TestCase):
         for number, text in enumerate(AWAY.values()):
             (self.root / f"{number}.yaml").write_text(CONFIG + text.format(**ports))
 
-    def launch(self, away, **environment):
+    def launch(self, name, **environment):
         env = {**os.environ, "STATE_DIRECTORY": str(self.root / "state"), **environment}
-        return subprocess.Popen([SLUICE, "serve", "--config", str(self.root / f"{away}.yaml")], env=env,
+        return subprocess.Popen([SLUICE, "serve", "--config", str(self.root / f"{name}.yaml")], env=env,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def kept(self, run):
+        """The configuration of a daemon with files of its own, by its name."""
+        own = self.root / f"kept{run}"
+        (own / "api" / "rules").mkdir(parents=True)
+        (own / "a.rules").write_text(RULE)
+        (own / "api" / "rules" / "b.json").write_text(BODY)
+        (self.root / f"kept{run}.yaml").write_text(CONFIG + KEPT.format(root=own))
+        return f"kept{run}"
+
+    def serves(self, name, story):
+        """What a signal has ended starts again, with all that it keeps, and stops."""
+        process = self.launch(name)
+        for line in process.stdout:
+            if line.startswith("Try:"):
+                break
+        process.send_signal(signal.SIGTERM)
+        said, log = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, f"{story}: it does not start again\n{said}{log}")
+        self.assertIn("serving with 2 rules", log, story)
 
     def finish(self, process, allowed, story):
         try:
@@ -82,11 +109,13 @@ class SignalsTest(unittest.TestCase):
 
     def start_run(self, run):
         draw = random.Random(SEED * 1_000_003 + run)
-        away = run % len(AWAY)
+        away = run % (len(AWAY) + 1)
+        keeps = away == len(AWAY)
+        name = self.kept(run) if keeps else away
         numbers = draw.choices(SIGNALS, k=draw.randrange(3)) + [draw.choice((signal.SIGTERM, signal.SIGINT))]
         longest = draw.choice((0.01, 0.1, 0.4))
-        story = f"seed {SEED} run {run}: {list(AWAY)[away]}, {[n.name for n in numbers]}"
-        process = self.launch(away)
+        story = f"seed {SEED} run {run}: {[*AWAY, 'files'][away]}, {[n.name for n in numbers]}"
+        process = self.launch(name)
         allowed = {0}
         for number in numbers:
             time.sleep(draw.uniform(0, longest))
@@ -94,12 +123,15 @@ class SignalsTest(unittest.TestCase):
                 break
             allowed |= self.send(process, number)
         self.finish(process, allowed, story)
+        if keeps:
+            self.serves(name, story)
 
     def stop_run(self, run):
         draw = random.Random(SEED * 2_000_003 + run)
         numbers = draw.choices(SIGNALS, k=1 + draw.randrange(4))
         story = f"seed {SEED} run {run}: SIGTERM, {[n.name for n in numbers]}"
-        process = self.launch(0)
+        name = self.kept(f"stop{run}") if run % 4 == 3 else 0
+        process = self.launch(name)
         port = 0
         for line in process.stdout:
             found = re.search(r"127\.0\.0\.1:(\d+)", line)
@@ -114,6 +146,8 @@ class SignalsTest(unittest.TestCase):
                     break
                 process.send_signal(number)
             self.finish(process, {0}, story)
+        if name != 0:
+            self.serves(name, story)
 
     def in_parallel(self, one, runs):
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sluice/result.h"
+
+#include "base/clock.h"
+#include "daemon_config.h"
+#include "envoy/rate_limit_metrics.h"
+#include "envoy/rate_limit_service.h"
+#include "idempotency/answer_memory.h"
+#include "lease/lease_store.h"
+#include "open_table.h"
+#include "redis/redis_store.h"
+#include "service/fallback.h"
+#include "service/limiter_service.h"
+#include "service/service_metrics.h"
+#include "signing/keyring.h"
+#include "store/key_store.h"
+#include "telemetry/registry.h"
+
+namespace sluice::app {
+
+// What decides in a daemon: the keys' stores, and the services over them. Nothing of it does
+// anything by itself; it is complete once made, and holds no rules yet.
+struct Engine {
+  // Opens the table. `config` and `clock` outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<Engine>> Open(const DaemonConfig& config,
+                                                            const base::Clock& clock);
+  Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clock& clock);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // What decides: the table, or leases of what is in Redis.
+  [[nodiscard]] store::KeyStore& store() {
+    return leases ? static_cast<store::KeyStore&>(*leases) : *table.store;
+  }
+  // Where keys are kept, in words.
+  [[nodiscard]] std::string Describe() const;
+  // Envoy's limits in force, in words; "" without that service.
+  [[nodiscard]] std::string DescribeEnvoy() const;
+
+  const DaemonConfig& config;
+  telemetry::Registry registry;
+  service::ServiceMetrics metrics;
+  envoy::RateLimitMetrics rate_limit_metrics;
+  OpenedTable table;
+  signing::Keyring keys;
+  const std::unique_ptr<redis::RedisStore> redis;     // nullptr: the table is the store.
+  const std::unique_ptr<lease::LeaseStore> leases;    // Over redis, if that is there.
+  const std::unique_ptr<service::Fallback> fallback;  // The same.
+  service::LimiterService service;
+  const std::unique_ptr<envoy::RateLimitService> rate_limits;  // nullptr: not configured.
+  idempotency::AnswerMemory answers;
+};
+
+}  // namespace sluice::app
