@@ -83,6 +83,7 @@ void Measure(const char* name, WhenFull when_full, std::uint64_t hot, std::size_
 
 int main(int argc, char** argv) {
   using namespace sluice::store;  // NOLINT(google-build-using-namespace)
+  using sluice::WhenFull;
   const std::size_t decisions =
       argc > 1 ? static_cast<std::size_t>(std::strtoull(argv[1], nullptr, 10)) : kDecisions;
   Measure("evict", WhenFull::kEvict, 0, decisions);

@@ -2,36 +2,48 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "sluice/decision.h"
-
+#include "config_map.h"
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
 
 // Readers of what a configuration is made of. Each reports what is wrong, with the remedy.
 namespace sluice::app {
 
-// A field of a map, and how its value is read. A map's table of these is the one place that knows
-// its fields: what loads, what a message suggests and what it lists come from it.
-struct ConfigField {
+// How the value of one field is read.
+struct FieldReader {
   std::string_view name;
   std::function<void(const rules::YamlNode&)> read;
-  bool is_refused = false;  // Its reader says what to write instead: it is not suggested.
 };
 
-// Reads every member of `map` by its field. A null member counts as left out, unless it is one that
-// guards something (auth, tls, client_ca, ...): then it is reported. So is an unknown one, with
-// what it may be meant for. `what` is how a message calls the map.
-void ReadFields(const rules::YamlNode& map, std::string_view what,
-                std::span<const ConfigField> fields, rules::Reporter& report);
+// Reads every member of `node`, a map of the kind `map`, by its reader; there is one for each of
+// the map's fields. A null member counts as left out, unless it is a guard: then it is reported. So
+// is an unknown one, with what it may be meant for.
+void ReadFields(const rules::YamlNode& node, const ConfigMap& map,
+                std::span<const FieldReader> readers, rules::Reporter& report);
 
 void EachItem(const rules::YamlNode& list, std::string_view what, rules::Reporter& report,
               const std::function<void(const rules::YamlNode&)>& read);
 
-// A count that has nothing to do with a quota, and so none of the remedies of one.
-void ReadCount(const rules::YamlNode& node, std::string_view field, Units least, Units most,
-               rules::Reporter& report, std::size_t& count);
+// A count within its range, which has nothing to do with a quota, and so none of the remedies of
+// one.
+void ReadCount(const rules::YamlNode& node, const ConfigField& field, rules::Reporter& report,
+               std::size_t& count);
+
+// The position among the field's words of the word that stands there.
+[[nodiscard]] std::optional<std::size_t> ReadWord(const rules::YamlNode& node,
+                                                  const ConfigField& field,
+                                                  rules::Reporter& report);
+// The same as a value of an enum that has these words in this order.
+template <class Enum>
+void ReadEnum(const rules::YamlNode& node, const ConfigField& field, rules::Reporter& report,
+              Enum& value) {
+  if (const auto word = ReadWord(node, field, report)) {
+    value = static_cast<Enum>(*word);
+  }
+}
 
 }  // namespace sluice::app

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "config_fields.h"
+#include "config_map.h"
 #include "rules/value_reader.h"
 #include "rules/yaml_tree.h"
-#include "store/table.h"
 
 namespace sluice::app {
 
@@ -19,24 +19,18 @@ namespace {
 using rules::Reporter;
 using rules::YamlNode;
 
-constexpr std::array<std::string_view, 3> kWhenFull{"evict", "allow", "deny"};
-constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
-constexpr std::array<std::string_view, 2> kSemantics{"compatible", "sluice"};
-constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
-
 void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
   const auto read_path = [&](const YamlNode& value) {
     table.path = rules::ReadText(value, "path", report).value_or("");
   };
   const auto read_keys = [&](const YamlNode& value) {
-    ReadCount(value, "keys", 1, store::kMostKeys, report, table.keys);
+    ReadCount(value, kTableMap["keys"], report, table.keys);
   };
   const auto read_blocks = [&](const YamlNode& value) {
-    ReadCount(value, "blocks", 1, store::kMaxBlocks, report, table.blocks);
+    ReadCount(value, kTableMap["blocks"], report, table.blocks);
   };
   const auto read_when_full = [&](const YamlNode& value) {
-    table.when_full =
-        static_cast<WhenFull>(rules::ReadWord(value, "when_full", kWhenFull, report).value_or(0));
+    ReadEnum(value, kTableMap["when_full"], report, table.when_full);
   };
   const auto read_snapshots = [&](const YamlNode& value) {
     table.snapshots = rules::ReadText(value, "snapshots", report).value_or("");
@@ -49,13 +43,13 @@ void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
           rules::ReadDuration(value, "snapshot_interval", report).value_or(table.snapshot_interval);
     }
   };
-  const auto fields = std::to_array<ConfigField>({{"path", read_path},
+  const auto fields = std::to_array<FieldReader>({{"path", read_path},
                                                   {"keys", read_keys},
                                                   {"blocks", read_blocks},
                                                   {"when_full", read_when_full},
                                                   {"snapshots", read_snapshots},
                                                   {"snapshot_interval", read_interval}});
-  ReadFields(node, "table", fields, report);
+  ReadFields(node, kTableMap, fields, report);
 }
 
 void ReadApiFolder(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
@@ -69,7 +63,7 @@ void ReadApiFolder(const YamlNode& node, const std::filesystem::path& folder, Re
       api_folder = std::filesystem::absolute(folder / *text).lexically_normal().string();
     }
   };
-  ReadFields(node, "api", std::to_array<ConfigField>({{"dir", read_dir}}), report);
+  ReadFields(node, kApiMap, std::to_array<FieldReader>({{"dir", read_dir}}), report);
 }
 
 void ReadSource(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
@@ -91,12 +85,12 @@ void ReadSource(const YamlNode& node, const std::filesystem::path& folder, Repor
     config.etcd = ReadEtcd(etcd, folder, report);
   };
   const auto fields =
-      std::to_array<ConfigField>({{"files", read_files}, {"api", read_api}, {"etcd", read_etcd}});
+      std::to_array<FieldReader>({{"files", read_files}, {"api", read_api}, {"etcd", read_etcd}});
   if (node.is_text()) {
     report.Fail(node, "a rule source must be a map: write - files: [" + node.text + "]");
     return;
   }
-  ReadFields(node, "a rule source", fields, report);
+  ReadFields(node, kRuleSourceMap, fields, report);
 }
 
 EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
@@ -111,13 +105,12 @@ EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder,
         rules::ReadBool(value, "merge_domains", report).value_or(false);
   };
   const auto read_semantics = [&](const YamlNode& value) {
-    envoy.settings.compatible =
-        rules::ReadWord(value, "semantics", kSemantics, report).value_or(0) == 0;
+    envoy.settings.compatible = ReadWord(value, kEnvoyMap["semantics"], report).value_or(0) == 0;
   };
-  const auto fields = std::to_array<ConfigField>({{"directory", read_directory},
+  const auto fields = std::to_array<FieldReader>({{"directory", read_directory},
                                                   {"merge_domains", read_merge},
                                                   {"semantics", read_semantics}});
-  ReadFields(node, "envoy", fields, report);
+  ReadFields(node, kEnvoyMap, fields, report);
   if (envoy.files.directory.empty()) {
     report.Fail(
         node,
@@ -135,7 +128,7 @@ void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& 
     idempotency.keep = keep.value_or(idempotency.keep);
   };
   const auto read_mebibytes = [&](const YamlNode& value) {
-    ReadCount(value, "mebibytes", 0, 1'000'000, report, idempotency.mebibytes);
+    ReadCount(value, kIdempotencyMap["mebibytes"], report, idempotency.mebibytes);
   };
   const auto read_caller = [&](const YamlNode& value) {
     const auto name = rules::ReadText(value, "caller", report);
@@ -144,36 +137,34 @@ void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& 
     }
     idempotency.caller = name.value_or("");
   };
-  const auto fields = std::to_array<ConfigField>(
+  const auto fields = std::to_array<FieldReader>(
       {{"keep", read_keep}, {"mebibytes", read_mebibytes}, {"caller", read_caller}});
-  ReadFields(node, "idempotency", fields, report);
+  ReadFields(node, kIdempotencyMap, fields, report);
 }
 
 void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
   const auto read_level = [&](const YamlNode& value) {
-    if (const auto level = rules::ReadWord(value, "level", kLevels, report)) {
-      config.log_level = kLevels[*level];
+    const ConfigField& field = kLogMap["level"];
+    if (const auto level = ReadWord(value, field, report)) {
+      config.log_level = field.words[*level];
     }
   };
   const auto read_format = [&](const YamlNode& value) {
-    if (const auto format = rules::ReadWord(value, "format", kFormats, report)) {
-      config.log_format = *format == 1 ? LogFormat::kJson : LogFormat::kText;
-    }
+    ReadEnum(value, kLogMap["format"], report, config.log_format);
   };
-  const auto fields = std::to_array<ConfigField>({{"level", read_level}, {"format", read_format}});
-  ReadFields(node, "log", fields, report);
+  const auto fields = std::to_array<FieldReader>({{"level", read_level}, {"format", read_format}});
+  ReadFields(node, kLogMap, fields, report);
 }
 
 // The fields of a configuration, which read into `config`. All outlive the table.
-std::vector<ConfigField> TopFields(const std::filesystem::path& folder, Reporter& report,
+std::vector<FieldReader> TopFields(const std::filesystem::path& folder, Reporter& report,
                                    DaemonConfig& config) {
-  const auto count = [&](std::string_view field, Units least, Units most, std::size_t& into) {
-    return ConfigField{field, [&report, field, least, most, &into](const YamlNode& value) {
-                         ReadCount(value, field, least, most, report, into);
+  const auto count = [&](std::string_view field, std::size_t& into) {
+    return FieldReader{field, [&report, field, &into](const YamlNode& value) {
+                         ReadCount(value, kConfiguration[field], report, into);
                        }};
   };
   const auto of_the_rules = [](const YamlNode&) {};  // The rule set reads them.
-  constexpr Units kMostConnections = 10'000'000;
   return {
       {"listeners",
        [&](const YamlNode& value) {
@@ -195,9 +186,9 @@ std::vector<ConfigField> TopFields(const std::filesystem::path& folder, Reporter
        }},
       {"rules", of_the_rules},
       {"attributes", of_the_rules},
-      count("loops", 0, 1024, config.loops),
-      count("connections", 1, kMostConnections, config.connections),
-      count("connections_per_peer", 1, kMostConnections, config.connections_per_peer),
+      count("loops", config.loops),
+      count("connections", config.connections),
+      count("connections_per_peer", config.connections_per_peer),
       {"drain_timeout",
        [&](const YamlNode& value) {
          config.drain_timeout =
@@ -219,7 +210,7 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
   const rules::YamlTree tree(text, file, findings.errors);
   const YamlNode& root = tree.root();
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  ReadFields(root, "a configuration", TopFields(folder, report, config), report);
+  ReadFields(root, kConfiguration, TopFields(folder, report, config), report);
   if (config.listeners.empty()) {
     config.listeners = DefaultListeners();
   }
@@ -234,15 +225,11 @@ bool LooksLikeDaemonConfig(std::string_view text) {
   if (!root.is_map()) {
     return root.is_null() && problems.empty();
   }
-  DaemonConfig unused;
-  rules::Findings findings;
-  Reporter report("", findings);
-  const std::filesystem::path folder;
-  const std::vector<ConfigField> fields = TopFields(folder, report, unused);
   for (std::size_t i = 0; i < root.pair_count(); ++i) {
     const std::string& field = root.key(i).text;
     if (field != "rules" && field != "attributes" &&
-        std::ranges::find(fields, field, &ConfigField::name) != fields.end()) {
+        std::ranges::find(kConfiguration.fields, field, &ConfigField::name) !=
+            kConfiguration.fields.end()) {
       return true;
     }
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/limiter.h"
 #include "sluice/result.h"
 #include "sluice/time.h"
 
@@ -18,8 +19,6 @@
 #include "store_config.h"
 
 namespace sluice::app {
-
-enum class WhenFull : std::uint8_t { kEvict, kAllow, kDeny };
 
 struct TableConfig {
   std::string path;  // "": see DefaultTablePath().

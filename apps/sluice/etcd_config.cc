@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config_fields.h"
+#include "config_map.h"
 #include "net/dial.h"
 #include "rules/value_reader.h"
 #include "sources/files.h"
@@ -56,7 +57,7 @@ EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, R
   EtcdConfig etcd;
   std::optional<bool> scheme;
   const auto path_into = [&](std::string_view field, std::string& into) {
-    return ConfigField{field, [&, field](const YamlNode& value) {
+    return FieldReader{field, [&, field](const YamlNode& value) {
                          const auto text = rules::ReadText(value, field, report);
                          if (text && !text->empty()) {
                            into = (folder / *text).string();
@@ -76,28 +77,28 @@ EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, R
   };
   const auto read_tls = [&](const YamlNode& value) {
     has_tls = true;
-    const auto fields = std::to_array<ConfigField>(
+    const auto fields = std::to_array<FieldReader>(
         {path_into("ca", etcd.ca), path_into("cert", etcd.cert), path_into("key", etcd.key)});
-    ReadFields(value, "tls", fields, report);
+    ReadFields(value, kEtcdTlsMap, fields, report);
   };
   const auto read_username = [&](const YamlNode& value) {
     etcd.username = rules::ReadText(value, "username", report).value_or("");
   };
   const auto read_auth = [&](const YamlNode& value) {
-    const auto fields = std::to_array<ConfigField>(
+    const auto fields = std::to_array<FieldReader>(
         {{"username", read_username}, path_into("password_file", etcd.password_file)});
-    ReadFields(value, "auth", fields, report);
+    ReadFields(value, kEtcdAuthMap, fields, report);
     if (etcd.username.empty() || etcd.password_file.empty()) {
       report.Fail(value, "auth needs a username and a password_file");
     } else if (const auto password = sources::ReadFile(etcd.password_file); !password) {
       report.Fail(value, password.error().Text());
     }
   };
-  const auto fields = std::to_array<ConfigField>({{"endpoints", read_endpoints},
+  const auto fields = std::to_array<FieldReader>({{"endpoints", read_endpoints},
                                                   {"prefix", read_prefix},
                                                   {"tls", read_tls},
                                                   {"auth", read_auth}});
-  ReadFields(node, "etcd", fields, report);
+  ReadFields(node, kEtcdMap, fields, report);
   if (etcd.endpoints.empty()) {
     report.Fail(node, "etcd needs endpoints: write endpoints: [http://127.0.0.1:2379]");
   }

@@ -13,7 +13,7 @@ struct EmbeddedFile {
 
 // Files of examples/, which the build puts into the program: CMakeLists.txt lists them, and another
 // number of them there does not compile.
-inline constexpr std::size_t kExampleFileCount = 11;
+inline constexpr std::size_t kExampleFileCount = 10;
 extern const std::array<EmbeddedFile, kExampleFileCount> kExampleFiles;
 
 }  // namespace sluice::app

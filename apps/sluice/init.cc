@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "command.h"
 #include "command_line.h"
+#include "config_map.h"
 #include "example_files.h"
 #include "exit_code.h"
 
@@ -26,7 +27,8 @@ struct InitOptions {
   bool force = false;
 };
 
-// What is written for a proxy: files of examples/, under the names that they have there.
+// What is written for a proxy: files of examples/, under the names that they have there. The first
+// configuration of a daemon without one is made of the table of fields.
 struct Kit {
   std::string_view proxy;  // "" for none.
   std::string_view folder;
@@ -45,10 +47,13 @@ const std::vector<Kit>& Kits() {
   return kits;
 }
 
-std::string_view TextOf(const std::string& name) {
+std::string TextOf(const std::string& name) {
+  if (name == "init/sluice.yaml") {
+    return FirstConfiguration();
+  }
   const auto found = std::ranges::find(kExampleFiles, name, &EmbeddedFile::name);
   SLUICE_ASSERT(found != kExampleFiles.end());  // CMakeLists.txt lacks a file of Kits().
-  return found->text;
+  return std::string(found->text);
 }
 
 int Init(const InitOptions& options) {

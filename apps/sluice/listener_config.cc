@@ -3,6 +3,7 @@
 #include <array>
 
 #include "config_fields.h"
+#include "config_map.h"
 #include "credentials.h"
 #include "net/listener.h"
 #include "proxy_config.h"
@@ -14,9 +15,6 @@ namespace {
 
 using rules::Reporter;
 using rules::YamlNode;
-
-constexpr std::array<std::string_view, 3> kProtocols{"http", "grpc", "resp"};
-constexpr std::array<std::string_view, 3> kRoles{"check", "admin", "metrics"};
 
 constexpr std::string_view kDefaultHttp = "127.0.0.1:8080";
 constexpr std::string_view kDefaultGrpc = "127.0.0.1:8081";
@@ -30,7 +28,7 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
   TlsConfig tls;
   bool sound = true;
   const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
-    return ConfigField{field, [&, field, is_path](const YamlNode& value) {
+    return FieldReader{field, [&, field, is_path](const YamlNode& value) {
                          const auto text = rules::ReadText(value, field, report);
                          if (!text || text->empty()) {
                            sound = false;
@@ -39,11 +37,11 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
                          }
                        }};
   };
-  const auto fields = std::to_array<ConfigField>(
+  const auto fields = std::to_array<FieldReader>(
       {text_into("cert", tls.cert, /*is_path=*/true), text_into("key", tls.key, /*is_path=*/true),
        text_into("client_ca", tls.client_ca, /*is_path=*/true),
        text_into("client_name", tls.client_name, /*is_path=*/false)});
-  ReadFields(node, "tls", fields, report);
+  ReadFields(node, kListenerTlsMap, fields, report);
   if (tls.cert.empty() || tls.key.empty()) {
     report.Fail(node, "tls needs cert and key: write tls: {cert: FILE, key: FILE}");
   } else if (!tls.client_name.empty() && tls.client_ca.empty()) {
@@ -70,7 +68,7 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
     return text;
   };
   const auto secret = [&](std::string_view field) {
-    return ConfigField{field, [&, field](const YamlNode& value) {
+    return FieldReader{field, [&, field](const YamlNode& value) {
                          if (const auto text = read(field, value)) {
                            listener.token = *text;
                            if (const std::string_view fault = FaultOfToken(*text); !fault.empty()) {
@@ -80,7 +78,7 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
                        }};
   };
   const auto file = [&](std::string_view field) {
-    return ConfigField{field, [&, field](const YamlNode& value) {
+    return FieldReader{field, [&, field](const YamlNode& value) {
                          const auto text = read(field, value);
                          if (!text) {
                            return;
@@ -93,9 +91,9 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
                          }
                        }};
   };
-  const auto fields = std::to_array<ConfigField>(
+  const auto fields = std::to_array<FieldReader>(
       {secret("token"), file("token_file"), secret("password"), file("password_file")});
-  ReadFields(auth, "auth", fields, report);
+  ReadFields(auth, kListenerAuthMap, fields, report);
   if (given == 0) {
     report.Fail(auth,
                 "auth has no secret: write auth: {token_file: ...}, or for a resp listener auth: "
@@ -134,12 +132,10 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
     }
   };
   const auto read_protocol = [&](const YamlNode& value) {
-    const std::size_t word = rules::ReadWord(value, "protocol", kProtocols, report).value_or(0);
-    listener.protocol = static_cast<Protocol>(word);  // In the order of the words.
+    ReadEnum(value, kListenerMap["protocol"], report, listener.protocol);
   };
   const auto read_role = [&](const YamlNode& value) {
-    listener.role = static_cast<frontend::http::Role>(
-        rules::ReadWord(value, "role", kRoles, report).value_or(0));
+    ReadEnum(value, kListenerMap["role"], report, listener.role);
   };
   const auto read_hosts = [&](const YamlNode& value) {
     EachItem(value, "hosts", report, [&](const YamlNode& item) {
@@ -152,7 +148,7 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
     listener.has_proxies = true;
     ReadProxy(value, report, listener.proxy);
   };
-  const auto fields = std::to_array<ConfigField>(
+  const auto fields = std::to_array<FieldReader>(
       {{"address", read_address},
        {"protocol", read_protocol},
        {"role", read_role},
@@ -170,7 +166,7 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
     report.Fail(node, "a listener must be a map: write - address: " + node.text);
     return listener;
   }
-  ReadFields(node, "a listener", fields, report);
+  ReadFields(node, kListenerMap, fields, report);
   const bool admin = listener.role == frontend::http::Role::kAdmin;
   const bool resp = listener.protocol == Protocol::kResp;
   const bool grpc = listener.protocol == Protocol::kGrpc;

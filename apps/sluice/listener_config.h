@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "frontend/answer_counts.h"
 #include "frontend/http/front_end_settings.h"
 #include "rules/findings.h"
 #include "rules/yaml_tree.h"
@@ -21,7 +21,7 @@ struct TlsConfig {
   std::string client_name{};  // That it must be a certificate of; "": any that client_ca signed.
 };
 
-enum class Protocol : std::uint8_t { kHttp, kGrpc, kResp };
+using frontend::Protocol;
 
 struct ListenerConfig {
   std::string address;  // "127.0.0.1:8080"; of grpc also "unix:/run/sluice.sock".

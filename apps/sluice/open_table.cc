@@ -85,18 +85,6 @@ void WarnOfOtherSnapshots(const std::string& snapshot) {
       fmt::join(others, ", "), count > kShown ? ", ..." : "");
 }
 
-store::WhenFull PolicyOf(WhenFull when_full) {
-  switch (when_full) {
-    case WhenFull::kEvict:
-      return store::WhenFull::kEvict;
-    case WhenFull::kAllow:
-      return store::WhenFull::kAllow;
-    case WhenFull::kDeny:
-      return store::WhenFull::kDeny;
-  }
-  return store::WhenFull::kEvict;
-}
-
 }  // namespace
 
 void OpenedTable::AddMetrics(telemetry::Registry& registry) const {
@@ -139,7 +127,7 @@ Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clo
   auto table = store::Table::Create({.path = path,
                                      .keys = config.table.keys,
                                      .blocks = config.table.blocks,
-                                     .when_full = PolicyOf(config.table.when_full),
+                                     .when_full = config.table.when_full,
                                      .snapshot = snapshot},
                                     clock);
   if (!table) {

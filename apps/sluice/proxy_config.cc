@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config_fields.h"
+#include "config_map.h"
 #include "rules/ip_address.h"
 #include "rules/value_reader.h"
 
@@ -21,8 +22,6 @@ using rules::Reporter;
 using rules::YamlNode;
 
 constexpr std::array<std::string_view, 2> kPathWords{"as_sent", "strict"};
-constexpr std::array<std::string_view, 3> kEncodedSlash{"refuse", "decode", "keep"};
-constexpr std::array<std::string_view, 3> kRequestFields{"either", "x-original", "x-forwarded"};
 
 void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPrefix>& trusted) {
   trusted.clear();
@@ -82,12 +81,11 @@ void ReadPaths(const YamlNode& node, Reporter& report, wire::PathSettings& paths
     paths.fold_case = rules::ReadBool(value, "fold_case", report).value_or(false);
   };
   const auto read_encoded_slash = [&](const YamlNode& value) {
-    paths.encoded_slash = static_cast<wire::EncodedSlash>(
-        rules::ReadWord(value, "encoded_slash", kEncodedSlash, report).value_or(0));
+    ReadEnum(value, kProxyPathsMap["encoded_slash"], report, paths.encoded_slash);
   };
-  const auto fields = std::to_array<ConfigField>(
+  const auto fields = std::to_array<FieldReader>(
       {{"fold_case", read_fold_case}, {"encoded_slash", read_encoded_slash}});
-  ReadFields(node, "paths", fields, report);
+  ReadFields(node, kProxyPathsMap, fields, report);
 }
 
 // An attribute is made of one field.
@@ -115,8 +113,7 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
     }
   };
   const auto read_request_fields = [&](const YamlNode& value) {
-    proxy.request_fields = static_cast<frontend::http::RequestFields>(
-        rules::ReadWord(value, "request_fields", kRequestFields, report).value_or(0));
+    ReadEnum(value, kProxyMap["request_fields"], report, proxy.request_fields);
   };
   const auto read_cors = [&](const YamlNode& value) {
     EachItem(value, "cors", report, [&](const YamlNode& item) {
@@ -125,7 +122,7 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
       }
     });
   };
-  const auto fields = std::to_array<ConfigField>(
+  const auto fields = std::to_array<FieldReader>(
       {{"trusted", read_trusted},
        {"client_address", read_client_address},
        {"request_fields", read_request_fields},
@@ -137,16 +134,15 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
         }},
        {"paths", [&](const YamlNode& value) { ReadPaths(value, report, proxy.paths); }},
        {"cors", read_cors}});
-  ReadFields(node, "proxy", fields, report);
+  ReadFields(node, kProxyMap, fields, report);
   RejectTwice(node, proxy, report);
 }
 
 std::uint8_t ReadLimitHeaders(const YamlNode& list, Reporter& report) {
-  std::array<std::string_view, kLimitDialects.size()> words;
-  std::ranges::transform(kLimitDialects, words.begin(), &frontend::http::LimitDialect::word);
+  const ConfigField& field = kListenerMap["limit_headers"];
   std::uint8_t groups = frontend::http::kNoLimitFields;
   EachItem(list, "limit_headers", report, [&](const YamlNode& item) {
-    if (const auto word = rules::ReadWord(item, "limit_headers", words, report)) {
+    if (const auto word = ReadWord(item, field, report)) {
       groups |= kLimitDialects[*word].fields;
     }
   });

@@ -124,9 +124,9 @@ class Server final : public Component {
   net::ConnectionLimit admin_connections_;
   std::atomic<std::uint64_t> last_resp_client_{0};
   frontend::http::ForwardingNotes forwarding_notes_;
-  frontend::AnswerCounts http_answers_{frontend::AnswerCounts::Protocol::kHttp};
-  frontend::AnswerCounts grpc_answers_{frontend::AnswerCounts::Protocol::kGrpc};
-  frontend::AnswerCounts resp_answers_{frontend::AnswerCounts::Protocol::kResp};
+  frontend::AnswerCounts http_answers_{frontend::Protocol::kHttp};
+  frontend::AnswerCounts grpc_answers_{frontend::Protocol::kGrpc};
+  frontend::AnswerCounts resp_answers_{frontend::Protocol::kResp};
   std::map<std::string, frontend::AnswerLog, std::less<>> answer_logs_;  // By listener.
   std::vector<std::unique_ptr<net::UnixSocket>> sockets_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config_fields.h"
+#include "config_map.h"
 #include "rules/value_reader.h"
 #include "sources/files.h"
 
@@ -16,7 +17,6 @@ using rules::Reporter;
 using rules::YamlNode;
 
 constexpr std::string_view kExample = "store: {redis: {address: redis.example:6379}}";
-constexpr Units kMostLeaseKeys = 10'000'000;
 constexpr Duration kLongestTimeout = std::chrono::seconds(10);
 
 void ReadAddress(const YamlNode& node, std::string_view default_port, Reporter& report,
@@ -58,7 +58,7 @@ ClientTlsConfig ReadClientTls(const YamlNode& node, const std::filesystem::path&
   ClientTlsConfig tls;
   bool sound = node.is_map() || node.is_null();
   const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
-    return ConfigField{field, [&, field, is_path](const YamlNode& value) {
+    return FieldReader{field, [&, field, is_path](const YamlNode& value) {
                          const auto text = rules::ReadText(value, field, report);
                          sound = sound && text && !text->empty();
                          if (text) {
@@ -66,11 +66,11 @@ ClientTlsConfig ReadClientTls(const YamlNode& node, const std::filesystem::path&
                          }
                        }};
   };
-  const auto fields = std::to_array<ConfigField>(
+  const auto fields = std::to_array<FieldReader>(
       {text_into("ca", tls.ca, /*is_path=*/true), text_into("cert", tls.cert, /*is_path=*/true),
        text_into("key", tls.key, /*is_path=*/true),
        text_into("server_name", tls.server_name, /*is_path=*/false)});
-  ReadFields(node, "tls", fields, report);
+  ReadFields(node, kRedisTlsMap, fields, report);
   if (tls.cert.empty() != tls.key.empty()) {
     report.Fail(node, "a client certificate needs its key: write tls: {cert: FILE, key: FILE}");
   } else if (sound) {
@@ -95,11 +95,11 @@ void ReadSentinel(const YamlNode& node, const std::filesystem::path& folder, Rep
   const auto read_password_file = [&](const YamlNode& value) {
     redis.sentinel_password_file = ReadPasswordFile(value, folder, report);
   };
-  const auto fields = std::to_array<ConfigField>({{"primary", read_primary},
+  const auto fields = std::to_array<FieldReader>({{"primary", read_primary},
                                                   {"addresses", read_addresses},
                                                   {"username", read_username},
                                                   {"password_file", read_password_file}});
-  ReadFields(node, "sentinel", fields, report);
+  ReadFields(node, kSentinelMap, fields, report);
   if (redis.primary.empty() || redis.servers.empty()) {
     report.Fail(node,
                 "sentinel needs the primary's name and the Sentinels: write sentinel: {primary: "
@@ -138,7 +138,7 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
   };
   const auto read_database = [&](const YamlNode& value) {
     database = &value;
-    ReadCount(value, "database", 0, 1'000'000, report, redis.database);
+    ReadCount(value, kRedisMap["database"], report, redis.database);
   };
   const auto read_timeout = [&](const YamlNode& value) {
     const auto timeout = rules::ReadDuration(value, "timeout", report);
@@ -150,22 +150,22 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
     }
   };
   const auto read_lease_keys = [&](const YamlNode& value) {
-    ReadCount(value, "keys", 0, kMostLeaseKeys, report, redis.lease_keys);
+    ReadCount(value, kLeaseMap["keys"], report, redis.lease_keys);
   };
-  const auto lease_fields = std::to_array<ConfigField>({{"keys", read_lease_keys}});
-  const auto fields = std::to_array<ConfigField>(
+  const auto lease_fields = std::to_array<FieldReader>({{"keys", read_lease_keys}});
+  const auto fields = std::to_array<FieldReader>(
       {{"address", read_address},
        {"sentinel", read_sentinel},
        {"cluster", read_cluster},
        {"username", read_username},
-       {"password", refuse_password, /*is_refused=*/true},
+       {"password", refuse_password},
        {"password_file", read_password_file},
        {"tls", [&](const YamlNode& value) { redis.tls = ReadClientTls(value, folder, report); }},
        {"database", read_database},
        {"timeout", read_timeout},
        {"lease",
-        [&](const YamlNode& value) { ReadFields(value, "lease", lease_fields, report); }}});
-  ReadFields(node, "redis", fields, report);
+        [&](const YamlNode& value) { ReadFields(value, kLeaseMap, lease_fields, report); }}});
+  ReadFields(node, kRedisMap, fields, report);
   if (servers_named != 1) {
     report.Fail(node, std::string("redis needs one of address, sentinel and cluster: ") + "write " +
                           std::string(kExample));
@@ -193,7 +193,7 @@ std::optional<RedisConfig> ReadStore(const YamlNode& node, const std::filesystem
     return redis;
   }
   const auto read_redis = [&](const YamlNode& value) { redis = ReadRedis(value, folder, report); };
-  ReadFields(node, "store", std::to_array<ConfigField>({{"redis", read_redis}}), report);
+  ReadFields(node, kStoreMap, std::to_array<FieldReader>({{"redis", read_redis}}), report);
   if (!redis) {
     report.Fail(node, "store is empty: write store: table or " + std::string(kExample));
   }

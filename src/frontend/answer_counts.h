@@ -33,17 +33,16 @@ class LoopAnswers {
   std::array<std::atomic<std::uint64_t>, kEnd> cells_{};
 };
 
+// What a listener speaks. Its answers are counted by an HTTP status, a gRPC code, or one of
+// AnswerCounts::kRespAnswer and kRespError.
+enum class Protocol : std::uint8_t { kHttp, kGrpc, kResp };
+
 // One protocol's family of counters: sluice_http_requests_total{listener,status},
 // sluice_grpc_calls_total{listener,code} or sluice_resp_commands_total{listener,result}: what each
 // listener answered, whatever was asked. The labels are bounded: listeners are configured, and the
 // numbers are those that this code answers with.
 class AnswerCounts final : public telemetry::Source {
  public:
-  enum class Protocol : std::uint8_t {
-    kHttp,  // By status.
-    kGrpc,  // By code.
-    kResp,  // kRespAnswer or kRespError.
-  };
   static constexpr int kRespAnswer = 0;
   static constexpr int kRespError = 1;
 

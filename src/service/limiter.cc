@@ -70,18 +70,6 @@ InProcessCheck& CheckOfThisThread() {
   return check;
 }
 
-store::WhenFull Policy(WhenFull when_full) {
-  switch (when_full) {
-    case WhenFull::kEvict:
-      return store::WhenFull::kEvict;
-    case WhenFull::kDeny:
-      return store::WhenFull::kDeny;
-    case WhenFull::kAllow:
-      return store::WhenFull::kAllow;
-  }
-  return store::WhenFull::kEvict;
-}
-
 bool InRange(Units units) {
   return units >= 0 && units <= kMaxUnits;
 }
@@ -103,7 +91,7 @@ class Limiter::Engine {
   static Result<std::unique_ptr<Engine>> Create(const LimiterOptions& options) {
     std::unique_ptr<Engine> engine(new Engine);
     auto table = store::Table::Create(
-        {.path = {}, .keys = options.keys, .when_full = Policy(options.when_full)}, engine->clock_);
+        {.path = {}, .keys = options.keys, .when_full = options.when_full}, engine->clock_);
     if (!table) {
       return tl::unexpected(std::move(table.error()));
     }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "sluice/limiter.h"
+
 #include "store/block_pool.h"
 #include "store/journal.h"
 #include "store/key_hash.h"
@@ -12,13 +14,6 @@
 #include "store/slot_array.h"
 
 namespace sluice::store {
-
-// What happens to a key for which there is no room.
-enum class WhenFull : std::uint8_t {
-  kEvict,  // It takes the place of the key nearest to fresh; hot keys are spared.
-  kDeny,   // Its checks are denied: kStoreFull.
-  kAllow,  // Its checks pass unmetered, marked degraded.
-};
 
 // The working parts of a table, as its verbs share them.
 struct TableCore {

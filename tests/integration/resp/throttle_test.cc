@@ -206,7 +206,7 @@ TEST_F(ThrottleTest, AgreesWithRedisCellWhileTheNumbersStay) {
 class ThrottleOnAFullTableTest : public FrontEndFixture {};
 
 TEST_F(ThrottleOnAFullTableTest, SaysWhenThereIsNoRoomToRememberAKey) {
-  MakeFrontEnd({}, false, {.path = {}, .when_full = store::WhenFull::kDeny});
+  MakeFrontEnd({}, false, {.path = {}, .when_full = WhenFull::kDeny});
   const auto client = Connect();
   std::string last;
   for (int i = 0; i < 5000 && !last.starts_with("SHED"); ++i) {

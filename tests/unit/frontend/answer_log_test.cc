@@ -49,7 +49,7 @@ TEST_F(AnswerLogTest, AnOrdinaryAnswerIsNoRefusal) {
 }
 
 TEST(AnswerCountsTest, SumsTheLoopsOfEachListenerByStatus) {
-  AnswerCounts counts(AnswerCounts::Protocol::kHttp);
+  AnswerCounts counts(Protocol::kHttp);
   LoopAnswers& one = counts.Add("127.0.0.1:8080");
   LoopAnswers& two = counts.Add("127.0.0.1:8080");
   LoopAnswers& admin = counts.Add("127.0.0.1:6070");
@@ -76,11 +76,11 @@ TEST(AnswerCountsTest, SumsTheLoopsOfEachListenerByStatus) {
 }
 
 TEST(AnswerCountsTest, EachProtocolHasItsOwnFamily) {
-  AnswerCounts grpc(AnswerCounts::Protocol::kGrpc);
+  AnswerCounts grpc(Protocol::kGrpc);
   grpc.Add("127.0.0.1:8081").Count(16);
-  AnswerCounts resp(AnswerCounts::Protocol::kResp);
+  AnswerCounts resp(Protocol::kResp);
   resp.Add("127.0.0.1:6380").Count(AnswerCounts::kRespError);
-  AnswerCounts unused(AnswerCounts::Protocol::kHttp);
+  AnswerCounts unused(Protocol::kHttp);
   std::string text;
   telemetry::Exposition exposition(text);
   grpc.Write(exposition);
