@@ -81,7 +81,6 @@ AnswerMemory::AnswerMemory(const Settings& settings)
       caller_attribute_(settings.caller_attribute),
       shared_(settings.shared),
       owner_(base::UniqueNumber()) {}
-AnswerMemory::~AnswerMemory() = default;
 
 AnswerMemory::Shard& AnswerMemory::ShardOf(const std::string& name) {
   return shards_[std::hash<std::string>{}(name) % kShards];

@@ -40,7 +40,6 @@ class AnswerMemory final : public telemetry::Source {
   // check takes. Then the check is the next copy's.
   static constexpr Duration kClaimLasts = std::chrono::seconds(15);
   explicit AnswerMemory(const Settings& settings);
-  ~AnswerMemory() override;
 
   // What a check that was allowed was answered, in the front end's own bytes.
   struct Answer {
