@@ -62,6 +62,9 @@ Result<void> RuleController::LoadFirst(net::EventLoop& loop, const std::function
     return tl::unexpected(
         Error{.message = "the rules are invalid:" + Lines(running_.findings().errors)});
   }
+  if (is_over()) {
+    return tl::unexpected(Error{.message = "the start was ended while the rules were loaded"});
+  }
   auto follower =
       sources::FileFollower::Create(loop, running_.files(), kSettle, [this] { OnFilesChanged(); });
   if (!follower) {

@@ -46,7 +46,7 @@ class RuleController {
   // Loads all rules, and follows their changes from here on. All outlive it. May run the loop while
   // etcd does not answer, as long as `is_over` is false. Errors: the kernel gives no inotify
   // descriptor; the rules do not load, for at start there are none to fall back on: the error has
-  // every problem, on a line each.
+  // every problem, on a line each; `is_over` has become true.
   [[nodiscard]] static Result<std::unique_ptr<RuleController>> Create(
       net::EventLoop& loop, service::LimiterService& service, service::ServiceMetrics& metrics,
       ModeFile& modes, RuleSources sources,
