@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "open_redis.h"
-#include "signing/secret.h"
+#include "signing/mac.h"
 
 namespace sluice::app {
 

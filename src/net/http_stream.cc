@@ -1,12 +1,17 @@
 #include "net/http_stream.h"
 
 #include <array>
-#include <optional>
+#include <exception>
+#include <sstream>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/core/buffers_range.hpp>
 #include <boost/beast/http/error.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
 #include <fmt/format.h>
 
 #include "net/event_loop.h"
@@ -20,37 +25,33 @@ namespace {
 namespace http = boost::beast::http;
 using boost::system::error_code;
 
-// Takes an answer apart and hands its body on, out of whatever framing it came in.
-class AnswerParser final : public http::basic_parser<false> {
- public:
-  explicit AnswerParser(std::function<void(std::string_view)> on_body)
-      : on_body_(std::move(on_body)) {
-    eager(true);
-    body_limit(boost::none);  // The caller's to bound: a stream has no length.
-  }
-  [[nodiscard]] int status() const { return status_; }
+// The body of an answer: its bytes are handed on as they come, out of whatever framing they came
+// in.
+struct PieceBody {
+  using value_type = std::function<void(std::string_view piece)>;
 
- private:
-  using Text = boost::beast::string_view;
+  class reader {
+   public:
+    template <bool is_request, class Fields>
+    reader(http::header<is_request, Fields>& /*head*/, value_type& on_piece)
+        : on_piece_(on_piece) {}
 
-  void on_request_impl(http::verb, Text, Text, int, error_code&) override {}
-  void on_response_impl(int status, Text, int, error_code&) override { status_ = status; }
-  void on_field_impl(http::field, Text, Text, error_code&) override {}
-  void on_header_impl(error_code&) override {}
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-  std::size_t on_body_impl(Text body, error_code&) override {
-    on_body_({body.data(), body.size()});
-    return body.size();
-  }
-  void on_chunk_header_impl(std::uint64_t, Text, error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, Text body, error_code&) override {
-    on_body_({body.data(), body.size()});
-    return body.size();
-  }
-  void on_finish_impl(error_code&) override {}
+    void init(const boost::optional<std::uint64_t>& /*length*/, error_code& error) { error = {}; }
+    template <class Buffers>
+    std::size_t put(const Buffers& buffers, error_code& error) {
+      error = {};
+      std::size_t size = 0;
+      for (const boost::asio::const_buffer buffer : boost::beast::buffers_range_ref(buffers)) {
+        on_piece_({static_cast<const char*>(buffer.data()), buffer.size()});
+        size += buffer.size();
+      }
+      return size;
+    }
+    void finish(error_code& error) { error = {}; }
 
-  std::function<void(std::string_view)> on_body_;
-  int status_ = 0;
+   private:
+    value_type& on_piece_;
+  };
 };
 
 class Stream final : public HttpStream,
@@ -62,12 +63,15 @@ class Stream final : public HttpStream,
         call_(std::move(call)),
         on_piece_(std::move(on_piece)),
         on_end_(std::move(on_end)),
-        parser_([this](std::string_view piece) {
-          if (!ended_) {
-            on_piece_(parser_.status(), piece);
-          }
-        }),
-        deadline_([this] { Fail("no answer in time"); }) {}
+        deadline_([this] { Fail("no answer in time"); }) {
+    parser_.eager(true);
+    parser_.body_limit(boost::none);  // The caller's to bound: a stream has no length.
+    parser_.get().body() = [this](std::string_view piece) {
+      if (!ended_) {
+        on_piece_(status(), piece);
+      }
+    };
+  }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() override { Cancel(); }
@@ -144,20 +148,34 @@ class Stream final : public HttpStream,
                                      });
   }
 
+  [[nodiscard]] int status() const { return static_cast<int>(parser_.get().result_int()); }
+
   void Send(std::unique_ptr<Transport> transport) {
     transport_ = std::move(transport);
-    const bool six = call_.server.host.find(':') != std::string::npos;
-    output_ =
-        fmt::format("POST {} HTTP/1.1\r\nHost: {}{}{}:{}\r\nConnection: close\r\n", call_.target,
-                    six ? "[" : "", call_.server.host, six ? "]" : "", call_.server.port);
-    for (const auto& [name, value] : call_.fields) {
-      output_ += fmt::format("{}: {}\r\n", name, value);
+    try {
+      output_ = RequestText();
+    } catch (const std::exception& problem) {  // Beast's, for a field that is too long.
+      Fail(std::string("the request cannot be written: ") + problem.what());
+      return;
     }
-    output_ += fmt::format("Content-Length: {}\r\n\r\n", call_.body.size());
-    output_ += call_.body;
     sent_ = true;
     transport_->Write(output_, shared_from_this());
     transport_->Read(input_, shared_from_this());
+  }
+
+  [[nodiscard]] std::string RequestText() const {
+    http::request<http::string_body> request(http::verb::post, call_.target, 11, call_.body);
+    const bool six = call_.server.host.find(':') != std::string::npos;
+    request.set(http::field::host, fmt::format("{}{}{}:{}", six ? "[" : "", call_.server.host,
+                                               six ? "]" : "", call_.server.port));
+    request.set(http::field::connection, "close");
+    for (const auto& [name, value] : call_.fields) {
+      request.set(name, value);
+    }
+    request.prepare_payload();
+    std::ostringstream text;
+    text << request;
+    return text.str();
   }
 
   // False once it has ended.
@@ -204,7 +222,7 @@ class Stream final : public HttpStream,
   void End() {
     const auto on_end = std::move(on_end_);
     Cancel();
-    on_end(parser_.status());
+    on_end(status());
   }
 
   void Fail(const std::string& message) {
@@ -219,7 +237,7 @@ class Stream final : public HttpStream,
   const Call call_;
   OnPiece on_piece_;
   OnEnd on_end_;
-  AnswerParser parser_;
+  http::response_parser<PieceBody> parser_;
   Timer deadline_;
   std::shared_ptr<Dial> dial_;
   std::shared_ptr<TlsHandshake> handshake_;

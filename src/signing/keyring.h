@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "signing/secret.h"
+#include "signing/mac.h"
 
 namespace sluice::signing {
 

@@ -44,4 +44,14 @@ bool SameBytes(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
+static_assert(std::tuple_size_v<Mac::Code> == kSecretBytes);
+
+Secret Derive(std::span<const std::uint8_t> from, std::string_view label) {
+  return Mac(from).Of(label);
+}
+
+Secret Derive(std::string_view from, std::string_view label) {
+  return Derive(std::span(reinterpret_cast<const std::uint8_t*>(from.data()), from.size()), label);
+}
+
 }  // namespace sluice::signing

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "signing/secret.h"
-
 namespace sluice::signing {
 namespace {
 
