@@ -107,6 +107,25 @@ void AppendLimitFields(const service::Verdict& verdict, std::string& fields, std
   }
 }
 
+std::string LimitFieldNames(std::uint8_t groups) {
+  struct Names {
+    LimitFields group;
+    std::string_view names;
+  };
+  constexpr auto kNames = std::to_array<Names>({
+      {kXRateLimitFields, ", X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"},
+      {kGithubFields, ", X-RateLimit-Used, X-RateLimit-Resource"},
+      {kDraft10Fields, ", RateLimit, RateLimit-Policy"},
+  });
+  std::string all;
+  for (const Names& row : kNames) {
+    if ((groups & row.group) != 0) {
+      all += row.names;
+    }
+  }
+  return all;
+}
+
 std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,
                                               std::uint64_t random) {
   if (verdict.allowed) {

@@ -57,6 +57,9 @@ inline constexpr std::uint8_t kDefaultLimitFields = kXRateLimitFields | kDraft10
 void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
                        std::uint8_t groups = kDefaultLimitFields);
 
+// The names of the groups' fields, each after ", ".
+[[nodiscard]] std::string LimitFieldNames(std::uint8_t groups);
+
 // What Retry-After says of a denied verdict: the longest of the denying rules' waits, an
 // unknown wait (all slots taken) counting as one second, at least 1. None where one of them
 // can never pass, and none for what is allowed. A rule with retry_jitter adds up to that

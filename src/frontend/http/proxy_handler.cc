@@ -82,11 +82,9 @@ void BlameProxy(std::string_view wrong, Exchange& exchange) {
   exchange.SetReady();
 }
 
-void AddCrossOriginFields(std::string_view origin, Response& response) {
+void AddCrossOriginFields(std::string_view origin, std::uint8_t limit_fields, Response& response) {
   response.Add("Access-Control-Allow-Origin", origin);
-  response.Add("Access-Control-Expose-Headers",
-               "Retry-After, RateLimit, RateLimit-Policy, X-RateLimit-Limit, "
-               "X-RateLimit-Remaining, X-RateLimit-Reset");
+  response.Add("Access-Control-Expose-Headers", "Retry-After" + LimitFieldNames(limit_fields));
   response.Add("Vary", "Origin");
 }
 
@@ -101,7 +99,7 @@ void WriteDenial(const service::Verdict& verdict, Exchange& exchange) {
   AddRetryAfter(verdict, exchange);
   response.Add("Cache-Control", "no-store");
   if (!proxy.origin.empty()) {
-    AddCrossOriginFields(proxy.origin, response);
+    AddCrossOriginFields(proxy.origin, exchange.pool().settings().limit_headers, response);
   }
   const std::string detail = governing->rule->id + " denies: " + std::string(row.name);
   if (proxy.grpc) {

@@ -1,5 +1,8 @@
 #include "frontend/http/limit_headers.h"
 
+#include <algorithm>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "unit/frontend/http/verdicts.h"
@@ -12,9 +15,9 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-std::string FieldsOf(const service::Verdict& verdict) {
+std::string FieldsOf(const service::Verdict& verdict, std::uint8_t groups = kDefaultLimitFields) {
   std::string fields;
-  AppendLimitFields(verdict, fields);
+  AppendLimitFields(verdict, fields, groups);
   return fields;
 }
 
@@ -35,6 +38,37 @@ TEST(LimitHeadersTest, SpeaksOfTheGoverningRuleAndListsAllInOrder) {
             "X-RateLimit-Reset: 1714484400\r\n"
             "RateLimit-Policy: \"sec\";q=10;w=1, \"day\";q=5;w=86400\r\n"
             "RateLimit: \"sec\";r=9;t=1, \"day\";r=4;t=10800\r\n");
+}
+
+TEST(LimitHeadersTest, GithubsFieldsSayWhatIsUsedAndByWhichRule) {
+  Verdicts v;
+  v.Add("core", Window(5, hours(24)),
+        {.allowed = true, .limit = 5, .remaining = 2, .reset_after = hours(3)});
+  EXPECT_EQ(FieldsOf(v.verdict, kXRateLimitFields | kGithubFields),
+            "X-RateLimit-Limit: 5\r\n"
+            "X-RateLimit-Remaining: 2\r\n"
+            "X-RateLimit-Reset: 1714484400\r\n"
+            "X-RateLimit-Used: 3\r\n"
+            "X-RateLimit-Resource: core\r\n");
+}
+
+// A browser's script may read the fields that are listed, and no other.
+TEST(LimitHeadersTest, EveryFieldOfEveryDialectIsListed) {
+  Verdicts v;
+  v.Add("core", Window(5, hours(24)),
+        {.allowed = true, .limit = 5, .remaining = 2, .reset_after = hours(3)});
+  for (const LimitDialect& dialect : kLimitDialects) {
+    const std::string names = LimitFieldNames(dialect.fields) + ",";
+    std::string rest = FieldsOf(v.verdict, dialect.fields);
+    std::size_t listed = 0;
+    while (!rest.empty()) {
+      EXPECT_THAT(names, testing::HasSubstr(", " + rest.substr(0, rest.find(':')) + ","))
+          << dialect.word;
+      rest.erase(0, rest.find('\n') + 1);
+      ++listed;
+    }
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(names, ',')), listed + 1) << dialect.word;
+  }
 }
 
 // A bucket of 150 at 100 a minute: q is the capacity, w the time to fill it.
