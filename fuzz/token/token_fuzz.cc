@@ -15,8 +15,6 @@
 namespace {
 
 using sluice::frontend::ChargeKind;
-using sluice::frontend::ChargeToken;
-using sluice::frontend::HoldToken;
 using sluice::signing::Keyring;
 using sluice::signing::Opened;
 using sluice::signing::TokenKind;
@@ -35,17 +33,17 @@ class FixedClock final : public sluice::base::Clock {
 };
 
 void ReadAll(const Keyring& keys, std::string_view text, bool sealed) {
-  HoldToken hold;
-  if (ReadHoldToken(&keys, text, hold) == Opened::kGood) {
+  sluice::service::HoldChange::NamedHold hold;
+  if (sluice::frontend::ReadHoldToken(&keys, text, hold) == Opened::kGood) {
     Check(sealed && hold.hold.id != 0);
   }
   for (const ChargeKind kind : {ChargeKind::kReceipt, ChargeKind::kReservation}) {
-    std::vector<ChargeToken> charges;
+    std::vector<sluice::service::Charge> charges;
     if (ReadChargeToken(&keys, kind, text, charges) == Opened::kGood) {
       Check(sealed && !charges.empty() && charges.size() <= sluice::store::kMaxChecksPerCall);
-      for (const auto& [key, charge] : charges) {
-        Check(charge.units >= 0 && charge.units <= sluice::kMaxUnits);
-        Check(charge.limit >= 0 && charge.rate >= 0);
+      for (const sluice::service::Charge& charge : charges) {
+        Check(charge.made.units >= 0 && charge.made.units <= sluice::kMaxUnits);
+        Check(charge.made.limit >= 0 && charge.made.rate >= 0);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include "core/shape.h"
 #include "rules/rule.h"
 #include "store/key_store.h"
+#include "store/receipt.h"
 
 namespace sluice::frontend {
 
@@ -53,19 +54,19 @@ bool AppendChargeToken(const signing::Keyring& keys, ChargeKind kind,
 }
 
 signing::Opened ReadHoldToken(const signing::Keyring* keys, std::string_view text,
-                              HoldToken& token) {
+                              service::HoldChange::NamedHold& hold) {
   std::string bytes;
   const signing::Opened opened = Open(keys, signing::TokenKind::kHold, text, bytes);
   if (opened != signing::Opened::kGood) {
     return opened;
   }
   std::string_view rest = bytes;
-  const bool whole = ReadHold(rest, token.key, token.hold) && rest.empty();
-  return whole && token.hold.id != 0 ? opened : signing::Opened::kForged;
+  const bool whole = ReadHold(rest, hold.key, hold.hold) && rest.empty();
+  return whole && hold.hold.id != 0 ? opened : signing::Opened::kForged;
 }
 
 signing::Opened ReadChargeToken(const signing::Keyring* keys, ChargeKind kind,
-                                std::string_view text, std::vector<ChargeToken>& charges) {
+                                std::string_view text, std::vector<service::Charge>& charges) {
   std::string bytes;
   const signing::Opened opened = Open(keys, KindOf(kind), text, bytes);
   if (opened != signing::Opened::kGood) {
@@ -73,8 +74,8 @@ signing::Opened ReadChargeToken(const signing::Keyring* keys, ChargeKind kind,
   }
   std::string_view rest = bytes;
   while (!rest.empty() && charges.size() < store::kMaxChecksPerCall) {
-    ChargeToken& token = charges.emplace_back();
-    if (!ReadCharge(rest, token.key, token.charge)) {
+    service::Charge& charge = charges.emplace_back();
+    if (!ReadCharge(rest, charge.key, charge.made)) {
       return signing::Opened::kForged;
     }
   }

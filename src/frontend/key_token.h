@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/key.h"
+#include "service/hold_change.h"
+#include "service/settlement.h"
 #include "service/verdict.h"
 #include "signing/keyring.h"
-#include "store/receipt.h"
 
 // A token in an answer, which the caller sends back later: a hold, or the charges of a request. A
 // store finds a key by its rule and attributes, so these travel along, as text that is opaque to
@@ -16,17 +16,6 @@
 // (signing/keyring.h): it is accepted unchanged, or refused. `keys` is nullptr where nothing is
 // given out.
 namespace sluice::frontend {
-
-struct HoldToken {
-  core::Key key;
-  store::GrantedHold hold;
-};
-
-// What one rule charged for a request.
-struct ChargeToken {
-  core::Key key;
-  store::Charge charge;
-};
 
 // The purpose of a list of charges.
 enum class ChargeKind : std::uint8_t { kReceipt, kReservation };
@@ -40,9 +29,9 @@ bool AppendChargeToken(const signing::Keyring& keys, ChargeKind kind,
 
 // Any bytes may be given. What is read is to be used only if this is kGood.
 [[nodiscard]] signing::Opened ReadHoldToken(const signing::Keyring* keys, std::string_view text,
-                                            HoldToken& token);
+                                            service::HoldChange::NamedHold& hold);
 [[nodiscard]] signing::Opened ReadChargeToken(const signing::Keyring* keys, ChargeKind kind,
                                               std::string_view text,
-                                              std::vector<ChargeToken>& charges);
+                                              std::vector<service::Charge>& charges);
 
 }  // namespace sluice::frontend

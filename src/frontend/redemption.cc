@@ -1,23 +1,14 @@
 #include "frontend/redemption.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::frontend {
 
 void Redemption::Clear(const signing::Keyring* keys) {
   keys_ = keys;
-  parts_.clear();
   asked_ = 0;
   keys_are_late_ = false;
-}
-
-std::span<const core::KeyPart> Redemption::Keep(const core::Key& key) {
-  std::vector<core::KeyPart>& parts = parts_.emplace_back(key.parts().begin(), key.parts().end());
-  for (core::KeyPart& part : parts) {
-    part.attribute = operation_.arena.Keep(part.attribute);
-    part.value = operation_.arena.Keep(part.value);
-  }
-  return parts;
 }
 
 void Redemption::BeginHolds(service::HoldChange::Kind kind, const signing::Keyring* keys) {
@@ -26,20 +17,16 @@ void Redemption::BeginHolds(service::HoldChange::Kind kind, const signing::Keyri
 }
 
 bool Redemption::AddHold(std::string_view name, std::string_view id) {
-  HoldToken token;
-  const signing::Opened opened = ReadHoldToken(keys_, id, token);
+  service::HoldChange::NamedHold hold;
+  const signing::Opened opened = ReadHoldToken(keys_, id, hold);
   if (name.empty() || opened == signing::Opened::kMalformed || opened == signing::Opened::kForged) {
     return false;
   }
   ++asked_;
   if (opened == signing::Opened::kNotYet) {
     keys_are_late_ = true;
-  } else if (opened == signing::Opened::kGood && token.key.rule() == name) {
-    operation_.Get<service::HoldChange>().holds.push_back(
-        {.rule = operation_.arena.Keep(token.key.rule()),
-         .parts = Keep(token.key),
-         .hold = token.hold.id,
-         .store_id = token.hold.store_id});
+  } else if (opened == signing::Opened::kGood && hold.key.rule() == name) {
+    operation_.Get<service::HoldChange>().holds.push_back(std::move(hold));
   }  // Else nothing here could have granted it: as one that is gone.
   return true;
 }
@@ -62,20 +49,11 @@ void Redemption::CostsOf(std::string_view attribute, std::string_view units) {
 }
 
 bool Redemption::ReadCharges(std::string_view token) {
-  std::vector<ChargeToken> read;
-  const signing::Opened opened = ReadChargeToken(keys_, kind_, token, read);
+  auto& charges = operation_.Get<service::Settlement>().charges;
+  const signing::Opened opened = ReadChargeToken(keys_, kind_, token, charges);
   keys_are_late_ = opened == signing::Opened::kNotYet;
-  if (opened == signing::Opened::kGood) {
-    for (const auto& [key, charge] : read) {
-      operation_.Get<service::Settlement>().charges.push_back(
-          {.rule = operation_.arena.Keep(key.rule()),
-           .parts = Keep(key),
-           .receipt = charge.receipt,
-           .units = charge.units,
-           .limit = charge.limit,
-           .rate = charge.rate,
-           .shape = charge.shape});
-    }
+  if (opened != signing::Opened::kGood) {
+    charges.clear();
   }
   return opened != signing::Opened::kMalformed;
 }

@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "sluice/decision.h"
 
-#include "core/key.h"
 #include "frontend/key_token.h"
 #include "service/operation.h"
 #include "signing/keyring.h"
@@ -57,17 +55,14 @@ class Redemption {
 
  private:
   void Clear(const signing::Keyring* keys);
-  // Views of `key` that are good as long as the operation asks this.
-  [[nodiscard]] std::span<const core::KeyPart> Keep(const core::Key& key);
   [[nodiscard]] Redeemed OutcomeOfHolds() const;
   [[nodiscard]] Redeemed OutcomeOfCharges() const;
 
   service::Operation& operation_;
   const signing::Keyring* keys_ = nullptr;
   ChargeKind kind_ = ChargeKind::kReservation;
-  std::vector<std::vector<core::KeyPart>> parts_;  // What the operation's keys view.
-  std::size_t asked_ = 0;                          // Holds, with those that are gone for sure.
-  bool keys_are_late_ = false;                     // A token's key is not known here yet.
+  std::size_t asked_ = 0;       // Holds, with those that are gone for sure.
+  bool keys_are_late_ = false;  // A token's key is not known here yet.
 };
 
 }  // namespace sluice::frontend

@@ -23,16 +23,11 @@ namespace sluice::replay {
 
 namespace {
 
-// A hold, and whose it is: all that it takes to give it back.
-struct GrantedHold {
-  core::Key key;
-  store::HoldId id = 0;
-};
-
 // A check or peek. Its answer becomes a line, and its holds are kept.
 class CheckEvent final : public service::Completion {
  public:
-  CheckEvent(std::string& out, std::vector<GrantedHold>& holds) : out_(out), holds_(holds) {}
+  CheckEvent(std::string& out, std::vector<service::HoldChange::NamedHold>& holds)
+      : out_(out), holds_(holds) {}
 
   service::Operation operation{*this};
   service::RuleCheck& check = operation.Ask<service::RuleCheck>();
@@ -48,13 +43,13 @@ class CheckEvent final : public service::Completion {
       if (made.hold != 0) {
         holds_.push_back(
             {.key = core::Key({.rule = made.rule->id, .formerly = {}, .parts = made.parts}),
-             .id = made.hold});
+             .hold = {.id = made.hold}});
       }
     }
   }
 
   std::string& out_;
-  std::vector<GrantedHold>& holds_;
+  std::vector<service::HoldChange::NamedHold>& holds_;
 };
 
 // One run: the engine, its clock, and the results of earlier events. The table answers during each
@@ -94,7 +89,7 @@ class EventRun {
   std::unique_ptr<store::Table> table_;  // From the first event on.
   service::ServiceMetrics metrics_{/*time_decisions=*/false};
   std::unique_ptr<service::LimiterService> service_;
-  std::vector<GrantedHold> holds_;  // The n-th hold granted is holds_[n - 1].
+  std::vector<service::HoldChange::NamedHold> holds_;  // The n-th hold granted is holds_[n - 1].
   CheckEvent check_;
 };
 
@@ -194,11 +189,10 @@ void EventRun::Release(const Event& event) {
          std::to_string(holds_.size()));
     return;
   }
-  const GrantedHold& granted = holds_[static_cast<std::size_t>(event.hold - 1)];
   service::NoCompletion none;
   service::Operation operation(none);
   operation.Ask<service::HoldChange>().holds.push_back(
-      {.rule = granted.key.rule(), .parts = granted.key.parts(), .hold = granted.id});
+      holds_[static_cast<std::size_t>(event.hold - 1)]);
   service_->Submit(operation);  // Releasing a hold twice is not an error.
 }
 

@@ -27,7 +27,7 @@ void HoldChange::Change(const NamedHold& named, const OperationParts::Target& ta
       failure = call.error;
     }
   };
-  const rules::Rule* const rule = FindRule(*target.active, named.rule);
+  const rules::Rule* const rule = FindRule(*target.active, named.key.rule());
   const bool known = rule != nullptr && core::HasHolds(rule->quota.algorithm);
   if (!known && kind == Kind::kRenew) {
     return;  // No rule in force could have granted it: as one that is gone.
@@ -36,10 +36,10 @@ void HoldChange::Change(const NamedHold& named, const OperationParts::Target& ta
   // rule is gone, or is of another kind by now, its holds go on until they expire, and still are
   // what the releaser says: which key they belong to depends on no number.
   auto& call = parts_.Add<store::HoldCall>(
-      {.rule = known ? rule->id : named.rule, .formerly = {}, .parts = named.parts},
+      {.rule = known ? rule->id : named.key.rule(), .formerly = {}, .parts = named.key.parts()},
       known ? target.active->history.FormerIds(*rule) : std::vector<std::string>(), receive);
-  call.hold = named.hold;
-  call.store_id = named.store_id;
+  call.hold = named.hold.id;
+  call.store_id = named.hold.store_id;
   call.quota = known ? rule->quota
                      : core::Quota{.algorithm = core::Algorithm::kConcurrency,
                                    .limit = kMaxUnits,

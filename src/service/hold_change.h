@@ -2,13 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "core/key.h"
 #include "service/operation_parts.h"
 #include "store/key_store.h"
+#include "store/receipt.h"
 
 namespace sluice::service {
 
@@ -21,10 +20,8 @@ class HoldChange {
     kRenew,  // The hold expires the rule's hold_ttl from now.
   };
   struct NamedHold {
-    std::string_view rule;  // As it was called when the hold was granted.
-    std::span<const core::KeyPart> parts;
-    store::HoldId hold = 0;
-    store::StoreId store_id = 0;
+    core::Key key;  // Of the rule as it was called when the hold was granted.
+    store::GrantedHold hold;
   };
 
   explicit HoldChange(Operation& operation) : parts_(operation) {}

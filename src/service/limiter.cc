@@ -234,7 +234,8 @@ bool Limiter::Release(const Hold& hold) {
          .type = part.is_address ? core::AttributeType::kIp : core::AttributeType::kText,
          .value = part.value});
   }
-  return engine_->Release({.rule = hold.rule, .parts = parts, .hold = hold.id});
+  return engine_->Release({.key = core::Key({.rule = hold.rule, .formerly = {}, .parts = parts}),
+                           .hold = {.id = hold.id}});
 }
 
 }  // namespace sluice

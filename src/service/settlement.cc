@@ -19,10 +19,10 @@ void Settlement::Start(const OperationParts::Target& target) {
 }
 
 void Settlement::Settle(Charge& charge, const OperationParts::Target& target) {
-  const rules::Rule* const rule = FindRule(*target.active, charge.rule);
-  charge.settled = charge.units;
+  const rules::Rule* const rule = FindRule(*target.active, charge.key.rule());
+  charge.settled = charge.made.units;
   // A change of the shape starts all keys fresh: what was charged before is nowhere any more.
-  const bool known = rule != nullptr && core::ShapeDigest(rule->quota) == charge.shape;
+  const bool known = rule != nullptr && core::ShapeDigest(rule->quota) == charge.made.shape;
   charge.error = known ? store::StoreError::kNone : store::StoreError::kNotFound;
   if (!known || (kind == Kind::kSettle && rule->has_own_cost)) {
     return;
@@ -36,14 +36,14 @@ void Settlement::Settle(Charge& charge, const OperationParts::Target& target) {
     }
   };
   auto& call =
-      parts_.Add<store::SettleCall>({.rule = rule->id, .formerly = {}, .parts = charge.parts},
+      parts_.Add<store::SettleCall>({.rule = rule->id, .formerly = {}, .parts = charge.key.parts()},
                                     target.active->history.FormerIds(*rule), receive);
   call.quota = rule->quota;
   call.quota.unlimited = false;
-  call.quota.limit = charge.limit;
-  call.quota.rate = charge.rate;
-  call.receipt = charge.receipt;
-  call.charged = charge.units;
+  call.quota.limit = charge.made.limit;
+  call.quota.rate = charge.made.rate;
+  call.receipt = charge.made.receipt;
+  call.charged = charge.made.units;
   call.sync = rule->sync;
   if (kind == Kind::kSettle) {
     call.units = CostUnder(*rule);

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "sluice/attribute.h"
@@ -12,19 +10,15 @@
 #include "rules/rule.h"
 #include "service/operation_parts.h"
 #include "store/key_store.h"
+#include "store/receipt.h"
 
 namespace sluice::service {
 
 // What one rule charged for a request, and what became of it.
 struct Charge {
   // In, as the request's verdict had it.
-  std::string_view rule;
-  std::span<const core::KeyPart> parts;
-  store::Receipt receipt;
-  Units units = 0;
-  Units limit = 0;
-  Units rate = 0;
-  std::uint64_t shape = 0;  // core::ShapeDigest() of the quota that it was judged by.
+  core::Key key;
+  store::Charge made;
   // Out. kNotFound: an unknown charge, a rule that no longer exists, or one of another shape.
   store::StoreError error = store::StoreError::kNone;
   Units settled = 0;

@@ -248,9 +248,9 @@ Status NativeExchange::RenderCharges(std::string& message) {
       continue;
     }
     if (refund) {
-      wire::AppendRefunded(message, charge.rule, charge.units - charge.settled);
+      wire::AppendRefunded(message, charge.key.rule(), charge.made.units - charge.settled);
     } else {
-      wire::AppendSettled(message, charge.rule, charge.units, charge.settled);
+      wire::AppendSettled(message, charge.key.rule(), charge.made.units, charge.settled);
     }
   }
   return {};

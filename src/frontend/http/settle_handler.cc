@@ -90,11 +90,11 @@ void WriteCharges(Exchange& exchange) {
       continue;
     }
     json.BeginObject();
-    json.Name("name").Text(charge.rule);
+    json.Name("name").Text(charge.key.rule());
     if (is_refund) {
-      json.Name("units").Number(charge.units - charge.settled);
+      json.Name("units").Number(charge.made.units - charge.settled);
     } else {
-      json.Name("charged").Number(charge.units).Name("cost").Number(charge.settled);
+      json.Name("charged").Number(charge.made.units).Name("cost").Number(charge.settled);
     }
     json.EndObject();
   }

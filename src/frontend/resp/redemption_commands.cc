@@ -38,13 +38,13 @@ void WriteHolds(Exchange& exchange, std::string& out) {
 void AppendCharge(const service::Charge& charge, bool refund, wire::RespWriter& writer) {
   writer.Map(refund ? 2 : 3);
   writer.Bulk("name");
-  writer.Bulk(charge.rule);
+  writer.Bulk(charge.key.rule());
   if (refund) {
     writer.Bulk("units");
-    writer.Integer(charge.units - charge.settled);
+    writer.Integer(charge.made.units - charge.settled);
   } else {
     writer.Bulk("charged");
-    writer.Integer(charge.units);
+    writer.Integer(charge.made.units);
     writer.Bulk("cost");
     writer.Integer(charge.settled);
   }

@@ -47,7 +47,7 @@ class KeyTokenTest : public testing::Test {
 };
 
 TEST_F(KeyTokenTest, AHoldComesBackAsItWas) {
-  HoldToken token;
+  service::HoldChange::NamedHold token;
   ASSERT_EQ(ReadHoldToken(&keys_, HoldText(), token), Opened::kGood);
   EXPECT_EQ(token.hold.id, 18'446'744'073'709'551'615U);
   EXPECT_EQ(token.hold.store_id, 77U);
@@ -63,12 +63,12 @@ TEST_F(KeyTokenTest, ChargesComeBackAsTheyWere) {
   made.receipt = {.charged_at_ns = 1'234'567'890'123'456'789, .nonce = 42, .store_id = 88};
   std::string text;
   ASSERT_TRUE(AppendChargeToken(keys_, ChargeKind::kReservation, verdicts_.verdict, text));
-  std::vector<ChargeToken> charges;
+  std::vector<service::Charge> charges;
   EXPECT_EQ(ReadChargeToken(&keys_, ChargeKind::kReceipt, text, charges), Opened::kMalformed);
   ASSERT_EQ(ReadChargeToken(&keys_, ChargeKind::kReservation, text, charges), Opened::kGood);
   ASSERT_EQ(charges.size(), 1U);
   ExpectKey(charges.front().key, "api");
-  const store::Charge& charge = charges.front().charge;
+  const store::Charge& charge = charges.front().made;
   EXPECT_EQ(charge.receipt.charged_at_ns, 1'234'567'890'123'456'789);
   EXPECT_EQ(charge.receipt.nonce, 42U);
   EXPECT_EQ(charge.receipt.store_id, 88U);
@@ -87,8 +87,8 @@ TEST_F(KeyTokenTest, WhatChargedNothingHasNoToken) {
 
 TEST_F(KeyTokenTest, NoOtherTextIsOne) {
   const std::string text = HoldText();
-  HoldToken token;
-  std::vector<ChargeToken> charges;
+  service::HoldChange::NamedHold token;
+  std::vector<service::Charge> charges;
   for (std::size_t i = 0; i < text.size(); ++i) {
     EXPECT_NE(ReadHoldToken(&keys_, text.substr(0, i), token), Opened::kGood) << i;
     for (const char c : {'A', '_', 'z', '5'}) {
@@ -105,8 +105,8 @@ TEST_F(KeyTokenTest, NoOtherTextIsOne) {
 
 // Another version of Sluice may have sealed something else under the same mark.
 TEST_F(KeyTokenTest, AProofAloneMakesNoToken) {
-  HoldToken token;
-  std::vector<ChargeToken> charges;
+  service::HoldChange::NamedHold token;
+  std::vector<service::Charge> charges;
   for (const std::string& payload : {std::string(), std::string("x"), std::string(200, '\0')}) {
     std::string text;
     keys_.Seal(signing::TokenKind::kHold, payload, text);

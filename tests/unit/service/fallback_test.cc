@@ -234,11 +234,11 @@ TEST_F(FallbackTest, ASettlementThatGivesBackEndsWhatIsRemembered) {
     Answer(Denial(minutes(5)));
     EXPECT_FALSE(Decide());
     auto& settlement = call.operation.Ask<Settlement>();
-    settlement.charges.push_back({.rule = "r",
-                                  .parts = {&part, 1},
-                                  .receipt = {.nonce = 1},
-                                  .units = 3,
-                                  .shape = core::ShapeDigest(service->Rules()->Find("r")->quota)});
+    settlement.charges.push_back(
+        {.key = core::Key({.rule = "r", .formerly = {}, .parts = {&part, 1}}),
+         .made = {.receipt = {.nonce = 1},
+                  .units = 3,
+                  .shape = core::ShapeDigest(service->Rules()->Find("r")->quota)}});
     settlement.cost = units;
     store.call_error = error;
     service->Submit(call.operation);
@@ -283,8 +283,8 @@ TEST_F(FallbackTest, LocalHoldsAreGivenBackLocally) {
   TestOperation call_of_holder;
   auto& release = call_of_holder.operation.Ask<HoldChange>();
   const core::KeyPart part{.attribute = "user_id", .value = "a"};
-  release.holds.push_back(
-      {.rule = "r", .parts = {&part, 1}, .hold = call.verdict.decisions[0].hold});
+  release.holds.push_back({.key = core::Key({.rule = "r", .formerly = {}, .parts = {&part, 1}}),
+                           .hold = {.id = call.verdict.decisions[0].hold}});
   service->Submit(call_of_holder.operation);
   EXPECT_EQ(call_of_holder.completed, 1);
   EXPECT_EQ(release.done, 1U);

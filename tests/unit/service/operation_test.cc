@@ -48,7 +48,8 @@ TEST_F(OperationTest, AsksOneThingAfterAnotherWithoutWhatWasSetBefore) {
   EXPECT_NE(check.verdict.request_error, "");
 
   auto& release = call.operation.Ask<HoldChange>();
-  release.holds.push_back({.rule = "r", .parts = {}, .hold = 7});
+  release.holds.push_back(
+      {.key = core::Key({.rule = "r", .formerly = {}, .parts = {}}), .hold = {.id = 7}});
   service.Submit(call.operation);
   EXPECT_EQ(release.done, 1U);
   EXPECT_TRUE(call.operation.Ask<HoldChange>().holds.empty());

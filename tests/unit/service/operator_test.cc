@@ -22,7 +22,8 @@ class OperatorTest : public ServiceTest {
     return reset;
   }
   void Release() {
-    call.operation.Ask<HoldChange>().holds.push_back({.rule = "a", .parts = {}, .hold = 7});
+    call.operation.Ask<HoldChange>().holds.push_back(
+        {.key = core::Key({.rule = "a", .formerly = {}, .parts = {}}), .hold = {.id = 7}});
     service.Submit(call.operation);
   }
 

@@ -23,11 +23,7 @@ using std::chrono::seconds;
 // What a token has of one charge.
 struct Kept {
   std::string rule;
-  store::Receipt receipt;
-  Units units = 0;
-  Units limit = 0;
-  Units rate = 0;
-  std::uint64_t shape = 0;
+  store::Charge charge;
 };
 
 class ChargingCall final : public TestCheck {
@@ -39,11 +35,11 @@ class ChargingCall final : public TestCheck {
     if (!verdict.decisions.empty()) {
       const RuleDecision& made = verdict.decisions.front();
       kept = {.rule = std::string(made.rule->id),
-              .receipt = made.receipt,
-              .units = made.cost.units,
-              .limit = made.quota.limit,
-              .rate = made.quota.rate,
-              .shape = core::ShapeDigest(made.quota)};
+              .charge = {.receipt = made.receipt,
+                         .units = made.cost.units,
+                         .limit = made.quota.limit,
+                         .rate = made.quota.rate,
+                         .shape = core::ShapeDigest(made.quota)}};
     }
   }
   Units left = -1;
@@ -86,13 +82,8 @@ class ReceiptTest : public ::testing::Test {
     TestOperation call;
     auto& refund = call.operation.Ask<Settlement>();
     refund.kind = Settlement::Kind::kRefund;
-    refund.charges.push_back({.rule = kept.rule,
-                              .parts = parts,
-                              .receipt = kept.receipt,
-                              .units = kept.units,
-                              .limit = kept.limit,
-                              .rate = kept.rate,
-                              .shape = kept.shape});
+    refund.charges.push_back({.key = core::Key({.rule = kept.rule, .formerly = {}, .parts = parts}),
+                              .made = kept.charge});
     service_->Submit(call.operation);
     return refund.charges.front().error;
   }
@@ -157,7 +148,7 @@ TEST_F(ReceiptTest, GivesNothingBackAfterAResetByFasterNumbers) {
   Load(Bucket("a", "600000"));
   Reset();
   Advance(hours(50));
-  EXPECT_EQ(Charge(5).units, 5);
+  EXPECT_EQ(Charge(5).charge.units, 5);
   EXPECT_EQ(HandIn(kept), store::StoreError::kNone);
   EXPECT_EQ(Left(), 5);
 }
