@@ -29,7 +29,7 @@ bool Truth(const json::object& of, const char* member) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
-// When the same request would pass, or why that is not a time.
+// When the same request would pass, or why no time can be given.
 std::string WaitText(const json::object& limit, std::string_view reason) {
   if (const std::string wait = Number(limit, "retry_after_ms", ""); !wait.empty()) {
     return fmt::format("retry after {} ms", wait);

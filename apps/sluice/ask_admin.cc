@@ -11,7 +11,7 @@ namespace sluice::app {
 
 namespace {
 
-// Into `body` what a daemon answers. kExitError, said on stderr, where there is no such answer.
+// Stores a daemon's answer in `body`. kExitError, with a message on stderr, without an answer.
 int FetchAnswer(const AdminOptions& options, const net::HttpCall& call, std::string& body) {
   const auto url = net::ParseHttpUrl(options.server);
   if (!url) {

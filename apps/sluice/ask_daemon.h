@@ -6,9 +6,9 @@
 
 namespace sluice::app {
 
-// Sends `call` to the daemon at `server` (a URL) and prints what it answers: for a person, or
-// its own JSON. Returns the exit code: kExitOk where it allows, kExitNo where it denies,
-// kExitError, said on stderr, where there is no answer.
+// Sends `call` to the daemon at `server` (a URL) and prints the answer, as text or as its JSON.
+// Returns the exit code: kExitOk if allowed, kExitNo if denied, kExitError with a message on stderr
+// without an answer.
 [[nodiscard]] int AskDaemon(const std::string& server, const net::HttpCall& call, bool json);
 
 }  // namespace sluice::app

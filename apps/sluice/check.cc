@@ -14,7 +14,7 @@ namespace sluice::app {
 
 namespace {
 
-// The daemon holds a reply for a minute at most ("wait": true).
+// The daemon delays an answer by at most a minute ("wait": true).
 constexpr std::chrono::seconds kTimeout(70);
 
 struct CheckOptions {

@@ -7,7 +7,7 @@
 
 namespace sluice::app {
 
-// A command line that works as it stands, which a test runs.
+// A command line that works as it is; a test runs it.
 struct Example {
   std::string what;
   std::string line;
@@ -19,8 +19,8 @@ struct Variable {
   std::string what;
 };
 
-// What --help, the manual page, the completions and docs/cli.md say of a command besides its
-// options.
+// The texts of a command, besides its options, for --help, the manual page, completions and
+// docs/cli.md.
 struct CommandHelp {
   std::string notes{};  // Paragraphs, an empty line between them.
   std::string exit_codes = "0 done, 2 error";
@@ -28,7 +28,7 @@ struct CommandHelp {
   std::vector<Example> examples{};
 };
 
-// A command, whose --help ends with `help`.
+// A command with additional help texts.
 class Command final : public CLI::App {
  public:
   Command(const std::string& name, const std::string& title, CommandHelp help);
@@ -39,7 +39,7 @@ class Command final : public CLI::App {
   const CommandHelp help_;
 };
 
-// Adds a command to `parent`, which owns it. Every command is added by this.
+// Adds a command to `parent`, which owns it. All commands are added with this function.
 Command& AddCommand(CLI::App& parent, const std::string& name, const std::string& title,
                     CommandHelp help);
 
@@ -49,13 +49,13 @@ Command& AddCommand(CLI::App& parent, const std::string& name, const std::string
 // "sluice table info".
 [[nodiscard]] std::string FullName(const CLI::App& app);
 
-// The text in lines of at most `width` characters, each behind `indent`; ends with a line feed.
+// The text in lines of at most `width` characters, each after `indent`; ends with a line feed.
 [[nodiscard]] std::string Wrapped(const std::string& text, const std::string& indent = "",
                                   std::size_t width = 80);
 
-// --server of a command that asks a check listener, with its default and SLUICE_SERVER.
+// --server for a command that calls a check listener, with its default and SLUICE_SERVER.
 void AddServerOption(CLI::App& command, std::string& server);
-// The same of a command that asks an admin listener, with SLUICE_ADMIN.
+// The same for a command that calls an admin listener, with SLUICE_ADMIN.
 void AddAdminOption(CLI::App& command, std::string& server);
 
 }  // namespace sluice::app

@@ -9,8 +9,8 @@
 
 namespace sluice::app {
 
-// Each adds one subcommand. When the user chose it, its code runs during parsing and puts
-// what the program ends with into `exit_code`, which outlives `app`.
+// Each adds one subcommand. If the user chose it, it runs during parsing and stores the program's
+// exit code in `exit_code`, which outlives `app`.
 void AddServe(CLI::App& app, int& exit_code);
 void AddCheck(CLI::App& app, int& exit_code);
 void AddStatus(CLI::App& app, int& exit_code);
@@ -34,8 +34,8 @@ void AddCompletion(CLI::App& app, int& exit_code);
 void AddManual(CLI::App& app, int& exit_code);
 void AddHealth(CLI::App& app, int& exit_code);
 
-// The key=value words of a command line. False, with a complaint on stderr, if one has no '='
-// or nothing before it. The attributes view `words`.
+// Parses the key=value words of a command line. False, with a message on stderr, if one has no '='
+// or nothing before it. The attributes are views of `words`.
 [[nodiscard]] bool ReadAttributes(const std::vector<std::string>& words,
                                   std::vector<Attribute>& attributes);
 

@@ -54,7 +54,7 @@ std::string FindUnknownWord(const CLI::App& app, std::span<char* const> words) {
         return std::ranges::find(facts.names, name) != facts.names.end();
       });
       if (found == options.end()) {
-        // CLI11 splits -ab and -n5; ours are long, but for -h.
+        // CLI11 splits -ab and -n5; all options here are long, except -h.
         return word.starts_with("--") ? UnknownOption(*at, name) : "";
       }
       i += !found->is_flag() && name.size() == word.size() ? 1 : 0;

@@ -7,8 +7,8 @@
 
 namespace sluice::app {
 
-// What is wrong with the commands and options among `words` (argv without the program), with a
-// guess at what was meant; "" if all of them are known. Values are not looked at.
+// The message for the first unknown command or option in `words` (argv without the program), with a
+// suggestion; "" if all are known. Values are not checked.
 [[nodiscard]] std::string FindUnknownWord(const CLI::App& app, std::span<char* const> words);
 
 }  // namespace sluice::app

@@ -33,7 +33,7 @@ std::vector<std::string> NamesBelow(const CLI::App& app) {
   return names;
 }
 
-// What completes a value.
+// The completion of a value.
 std::string BashValues(const OptionFacts& facts) {
   if (!facts.choices.empty()) {
     return fmt::format("compgen -W \"{}\" -- \"$current\"", fmt::join(facts.choices, " "));
@@ -177,7 +177,7 @@ std::string FishText(std::string_view text) {
   return safe + "'";
 }
 
-// The condition under which fish is at this command, none below it yet.
+// The condition that fish is at this command, and at no subcommand yet.
 std::string FishCondition(const CLI::App& command) {
   const std::string below =
       CommandsOf(command).empty()

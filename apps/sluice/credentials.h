@@ -40,7 +40,7 @@ namespace sluice::app {
 // goes on with what it began with.
 struct ListenerCredentials {
   std::unique_ptr<net::CurrentTlsContext> tls;   // None: plain.
-  std::unique_ptr<frontend::AccessToken> token;  // None: nobody is asked.
+  std::unique_ptr<frontend::AccessToken> token;  // None: no certificate is required.
 };
 
 // Keeps all listeners' credentials in step with their files: read at start, and again whenever a
@@ -60,7 +60,7 @@ class Credentials final : public telemetry::Source {
   // Of all listeners.
   [[nodiscard]] net::TlsCounters& tls_counters() const { return tls_counters_; }
 
-  // Reads everything anew because an operator asks.
+  // Reads everything again, on an operator's request.
   void ReloadOnDemand() { Reload(sources::ReloadCause::kOperator); }
 
   void Write(telemetry::Exposition& out) const override;

@@ -9,7 +9,7 @@
 #include "exit_code.h"
 #include "wire/json_writer.h"
 
-// What an operator asks of Envoy's counters in a running daemon: sluice envoy usage, sluice envoy
+// Operators' commands for Envoy's counters in a running daemon: sluice envoy usage, sluice envoy
 // reset.
 namespace sluice::app {
 

@@ -4,12 +4,11 @@
 
 namespace sluice::app {
 
-// What a subcommand ends with, so that scripts can tell. 2 is also what a wrong command line
-// gives.
+// Exit codes of subcommands, for scripts. A wrong command line gives 2 too.
 enum ExitCode : std::uint8_t {
   kExitOk = 0,     // Allowed; valid; done.
   kExitNo = 1,     // Denied; invalid.
-  kExitError = 2,  // It could not be found out.
+  kExitError = 2,  // No result.
 };
 
 }  // namespace sluice::app

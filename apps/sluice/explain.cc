@@ -34,7 +34,7 @@ struct ExplainedRule {
   std::string id;
   bool applies = false;
   std::string mode;
-  std::string numbers;  // With algorithm and cost; "" of a rule that counts nothing.
+  std::string numbers;  // With algorithm and cost; "" for a rule that counts nothing.
   std::string why;
   std::string where;
 };
@@ -64,8 +64,8 @@ int Print(const std::vector<ExplainedRule>& explained) {
   return any ? kExitOk : kExitNo;
 }
 
-// Puts in place of the endpoint what a listener with strict paths makes of it, and says so. False:
-// such a request is refused there.
+// Replaces the endpoint with its normal form at a listener with strict paths, and prints it. False:
+// the listener refuses such a request.
 bool NormalizeEndpoint(const std::vector<ListenerConfig>& listeners,
                        std::vector<Attribute>& attributes, std::string& normal) {
   const auto endpoint = std::ranges::find(attributes, "endpoint", &Attribute::name);
@@ -134,7 +134,7 @@ int Explain(const ExplainOptions& options) {
   return Print(explained);
 }
 
-// What a running daemon says of its rules in force.
+// Prints a running daemon's explanation of its active rules.
 int AskAndPrint(const ExplainOptions& options) {
   std::vector<Attribute> attributes;
   if (!ReadAttributes(options.words, attributes)) {

@@ -43,7 +43,7 @@ std::string RequestsText(const std::string& url, const rules::RuleSet& rules) {
   }
   json.EndObject();
   for (std::size_t at = 0; (at = body.find('\'', at)) != std::string::npos; at += 4) {
-    body.replace(at, 1, "'\\''");  // As the shell wants it.
+    body.replace(at, 1, "'\\''");  // Quoted for the shell.
   }
   return fmt::format(
       "  curl -i --json '{}' {}/v1/ratelimit/check\n  curl -s '{}/v1/ratelimit/status{}'\n", body,

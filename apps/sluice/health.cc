@@ -13,8 +13,7 @@ namespace sluice::app {
 
 namespace {
 
-// Ready or not: who asks wants no third answer. Docker knows 0 and 1 only, so a daemon that is not
-// reached is not ready.
+// Docker knows only 0 and 1, so an unreachable daemon counts as not ready.
 int Health(const std::string& server, bool quiet) {
   const auto url = net::ParseHttpUrl(server);
   if (!url) {

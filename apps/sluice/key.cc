@@ -10,7 +10,7 @@
 #include "exit_code.h"
 #include "wire/json_writer.h"
 
-// The verbs on keys of a running daemon: sluice reset, sluice refund, sluice unban.
+// The verbs on keys of a running daemon: sluice reset, sluice refund, sluice unban, sluice bans.
 namespace sluice::app {
 
 namespace {

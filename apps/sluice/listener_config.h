@@ -40,8 +40,7 @@ struct ListenerConfig {
 // The path of "unix:PATH"; nullopt for any other address.
 [[nodiscard]] std::optional<std::string_view> UnixPathOf(std::string_view address);
 
-// Where a daemon listens that is not told: a front end of each protocol, and one for admins, on
-// loopback.
+// The default address of a daemon: a front end of each protocol, and one for admins, on loopback.
 [[nodiscard]] std::vector<ListenerConfig> DefaultListeners();
 
 // Reads one of `listeners`. Paths begin at `folder`. What is wrong is reported with place and

@@ -124,7 +124,7 @@ logs::TimeColumn TimeColumnOf(const std::string& text) {
   return {.name = text};
 }
 
-// --time, or --map time=COLUMN, which says the same. False, with a complaint, if they differ.
+// --time, or --map time=COLUMN, which is the same. False, with a message, if they differ.
 bool ReadTime(const LogArguments& arguments, logs::LogOptions& options) {
   options.time = TimeColumnOf(arguments.time);
   for (const std::string& map : arguments.maps) {
@@ -186,7 +186,7 @@ std::optional<logs::AttributePlan> AttributePlanOf(const LogArguments& arguments
                    word.c_str());
       return std::nullopt;
     }
-    if (word.substr(0, equals) != "time") {  // The time is no attribute: see LogOptionsOf().
+    if (word.substr(0, equals) != "time") {  // The time is not an attribute: see LogOptionsOf().
       sources.insert_or_assign(word.substr(0, equals), word.substr(equals + 1));
     }
   }

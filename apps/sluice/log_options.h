@@ -13,7 +13,7 @@
 
 namespace sluice::app {
 
-// What the commands that read request logs ask for alike.
+// The options that all commands for request logs share.
 struct LogArguments {
   std::string format = "auto";
   std::vector<std::string> maps;  // attribute=column
@@ -28,22 +28,22 @@ struct LogArguments {
   std::vector<std::string> logs;
 };
 
-// `more_formats`: words that --format takes besides.
+// `more_formats`: further values of --format.
 void AddLogArguments(CLI::App& command, LogArguments& arguments,
                      const std::vector<std::string>& more_formats);
 
-// nullopt, with a complaint on stderr, if one of them cannot be understood.
+// nullopt, with a message on stderr, if one is invalid.
 [[nodiscard]] std::optional<logs::LogOptions> LogOptionsOf(const LogArguments& arguments);
 [[nodiscard]] std::optional<logs::AttributePlan> AttributePlanOf(
     const LogArguments& arguments, const std::vector<std::string>& attributes);
 
-// Prints what keeps a command from reading or judging its logs: the exit code.
+// Prints why a command cannot read or judge its logs, and returns the exit code.
 [[nodiscard]] int RefuseLogs(const std::string& why);
 
-// The width of the terminal that standard output goes to; where it goes elsewhere, $COLUMNS, or 80.
+// The width of the terminal of standard output; without a terminal, $COLUMNS or 80.
 [[nodiscard]] std::size_t OutputColumns();
 
-// "250ms", "10s", "1m", "2h", "30d", "0": a length of time as rule files write it.
+// "250ms", "10s", "1m", "2h", "30d", "0": a duration as in rule files.
 [[nodiscard]] std::optional<Duration> DurationOf(const std::string& text);
 
 }  // namespace sluice::app

@@ -18,7 +18,7 @@ namespace sluice::app {
 
 namespace {
 
-// Text as roff prints it: no control line, no escape, ASCII hyphens.
+// Escapes text for roff: no control lines, no escapes, ASCII hyphens.
 std::string Roff(std::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -40,7 +40,8 @@ std::string Quoted(std::string_view text) {
   return '"' + safe + '"';
 }
 
-// A sentence a line, as roff likes it, is what the wrapped text is not: one line a paragraph is.
+// roff prefers one sentence per line. Wrapped text is not like that, but one line per paragraph
+// works.
 std::string Paragraphs(const std::string& text) {
   std::string paragraphs;
   std::istringstream lines(text);

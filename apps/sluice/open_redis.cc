@@ -16,7 +16,8 @@ namespace sluice::app {
 
 namespace {
 
-// Every loop has a connection of its own, and tells the same when Redis goes: said once.
+// Every loop has its own connection, and reports the same when Redis becomes unreachable: said
+// once.
 class EventLog {
  public:
   void Write(bool good, const std::string& text) {

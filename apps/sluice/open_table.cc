@@ -23,7 +23,7 @@ std::string DefaultPath(const DaemonConfig& config) {
   return port.empty() ? "" : fmt::format("/dev/shm/sluice-{}-{}.table", ::getuid(), port);
 }
 
-// Tables of one folder have names of their own: "dev-shm-sluice-0-8080.table.snapshot".
+// Each table of a folder has its own names: "dev-shm-sluice-0-8080.table.snapshot".
 std::string SnapshotPath(const TableConfig& config, const std::string& table_path) {
   const std::string folder = config.snapshots.empty() ? StateHome() : config.snapshots;
   if (table_path.empty() || folder.empty() || config.snapshot_interval <= Duration::zero()) {

@@ -18,7 +18,7 @@ struct OpenedTable {
   std::string snapshot;     // The file that its snapshots are written to; "" for none.
   std::string description;  // "table /dev/shm/sluice-0-8080.table, 1000000 keys, 96 MiB, resumed"
 
-  // Occupancy and what happened for want of room. The table outlives the registry's scrapes.
+  // Occupancy, and events because of a full table. The table outlives the registry's scrapes.
   void AddMetrics(telemetry::Registry& registry) const;
 };
 

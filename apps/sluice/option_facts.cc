@@ -10,7 +10,7 @@ namespace sluice::app {
 
 namespace {
 
-// CLI11 tells choices as part of the type: "TEXT:{enforce,shadow,off}".
+// CLI11 puts choices into the type: "TEXT:{enforce,shadow,off}".
 std::vector<std::string> ChoicesIn(std::string_view type) {
   std::vector<std::string> choices;
   const std::size_t begin = type.find(":{");

@@ -7,12 +7,12 @@
 
 namespace sluice::app {
 
-// What CLI11 knows of one option or positional argument, for whoever describes it.
+// What CLI11 knows of one option or positional argument, for descriptions of it.
 struct OptionFacts {
-  std::vector<std::string> names;    // "-h", "--help"; none of a positional argument.
-  std::string argument;              // "URL", or a positional argument's name; "" of a flag.
-  std::string type;                  // "TEXT", "FILE", "DIR", "URL", ...; "" of a flag.
-  std::vector<std::string> choices;  // All the values there are; empty: any.
+  std::vector<std::string> names;    // "-h", "--help"; empty for a positional argument.
+  std::string argument;              // "URL", or a positional argument's name; "" for a flag.
+  std::string type;                  // "TEXT", "FILE", "DIR", "URL", ...; "" for a flag.
+  std::vector<std::string> choices;  // All possible values; empty: any.
   std::string what;
   std::string default_text;  // "" where there is none.
   std::string variable;      // The environment variable that sets it; "".

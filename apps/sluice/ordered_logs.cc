@@ -14,7 +14,8 @@ namespace sluice::app {
 
 namespace {
 
-// Adds the files that must be sorted to `options`. Error: something else must be.
+// Adds the files that must be sorted to `options`. Error: an input that cannot be read again must
+// be sorted.
 Result<bool> SortWhatIsDisordered(const logs::LogMerge& logs, const std::vector<std::string>& paths,
                                   logs::LogOptions& options) {
   bool any = false;

@@ -11,13 +11,13 @@
 
 namespace sluice::app {
 
-// Opens the logs and has `read` read them to their end. If files among them turn out to be so
-// much out of order that what `read` found is wrong, opens all of them again, with those files
-// sorted, and has `read` read them once more: from nothing.
+// Opens the logs and calls `read` to read them to their end. If some files are so much out of order
+// that the result is wrong, opens all logs again, with those files sorted, and calls `read` again,
+// from the start.
 //
-// `final`: what `read` does cannot be done again, such as printing; the order of files is looked
-// at before. Errors: those of opening and of `read`; standard input or a pipe is out of order, and
-// could be read only once.
+// `final`: `read` has effects that cannot be repeated, such as printing, so the order of files is
+// checked first. Errors: those of opening and of `read`; standard input or a pipe is out of order
+// and can be read only once.
 [[nodiscard]] Result<void> ReadInOrder(const LogArguments& arguments, logs::LogOptions options,
                                        const logs::AttributePlan& plan, bool final,
                                        const std::function<Result<void>(logs::LogMerge&)>& read);

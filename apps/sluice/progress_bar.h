@@ -6,14 +6,14 @@
 
 namespace sluice::app {
 
-// A line on standard error that says how far logs have been read, redrawn some times a second.
-// Nothing at all where that is no terminal.
+// A line on standard error that shows how far logs have been read, redrawn some times a second.
+// Prints nothing if standard error is not a terminal.
 class ProgressBar {
  public:
   explicit ProgressBar(const logs::LogMerge& logs);
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
-  ~ProgressBar();  // Wipes it off.
+  ~ProgressBar();  // Erases the line.
 
   void Show();
 

@@ -16,7 +16,7 @@ namespace sluice::app {
 
 namespace {
 
-// The first of `needed` that is not known; "" if all are.
+// The first of `needed` that is unknown; "" if all are known.
 std::string FirstMissing(const std::vector<std::string>& needed,
                          const std::set<std::string, std::less<>>& known) {
   const auto found = std::ranges::find_if(
@@ -24,7 +24,7 @@ std::string FirstMissing(const std::vector<std::string>& needed,
   return found == needed.end() ? "" : *found;
 }
 
-// What becomes of the rule, and for want of which attribute; nothing where all are known.
+// What happens to the rule, and which attribute is missing; nothing where all are known.
 struct Trap {
   std::string attribute;
   std::string consequence;
@@ -43,7 +43,7 @@ Trap FindTrap(const rules::Rule& rule, const rules::RuleSet::Needs& needs,
   return {FirstMissing(needs.cost, known), "refuses all their requests"};
 }
 
-// `text` as a client would write it into a path, its slashes as they are.
+// `text` percent-encoded for a path, except slashes.
 std::string EncodedPath(std::string_view text) {
   std::string encoded;
   while (!text.empty()) {
@@ -55,14 +55,14 @@ std::string EncodedPath(std::string_view text) {
   return encoded;
 }
 
-// What stands for `text` where paths are as `settings` say; "" where no path is such.
+// The normal form of `text` with `settings`; "" where no path is such.
 std::string NormalText(const rules::RuleSet::Compared& compared,
                        const wire::PathSettings& settings) {
   if (!compared.is_prefix) {
     std::string normal;
     return wire::AppendNormalPath(normal, EncodedPath(compared.text), settings) ? normal : "";
   }
-  // A prefix may end anywhere in a segment: its case alone is compared.
+  // A prefix may end within a segment, so only its case is compared.
   std::string normal = compared.text;
   if (settings.fold_case) {
     std::ranges::transform(normal, normal.begin(), wire::ToLower);

@@ -49,7 +49,7 @@ int Key(const RedisKeyOptions& options) {
   bool any = false;
   for (const rules::AppliedRule& applied : matches.applied()) {
     if (applied.key_missing || applied.quota.unlimited) {
-      continue;  // Nothing is kept of it.
+      continue;  // It is not stored.
     }
     any = true;
     const core::KeyView key{

@@ -28,7 +28,7 @@ namespace {
 struct ReplayOptions {
   std::vector<std::string> rules;
   LogArguments logs;
-  std::uint64_t keys = 0;  // 0: whatever is the default of what is read.
+  std::uint64_t keys = 0;  // 0: the default for the format.
   std::size_t top = 10;
   bool decisions = false;
   bool compare = false;

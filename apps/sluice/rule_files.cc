@@ -19,7 +19,7 @@ namespace sluice::app {
 
 namespace {
 
-// A configuration is read twice, by the daemon and by the rules: both see what is no YAML.
+// A configuration is read twice, by the daemon and by the rules, and both report invalid YAML.
 void DropRepeated(std::vector<Error>& errors) {
   std::unordered_set<std::string> seen;
   std::erase_if(errors, [&](const Error& error) { return !seen.insert(error.Text()).second; });

@@ -12,15 +12,15 @@
 
 namespace sluice::app {
 
-// What configurations say besides their rules.
+// The parts of configurations besides rules.
 struct BesidesRules {
   std::vector<ListenerConfig> listeners;
   std::optional<EnvoyConfig> envoy;
 };
 
-// Reads rule files as one set, as a daemon does that loads them together. A daemon's
-// configuration among them is checked too, and the rules that stand in it belong to the set.
-// nullptr if `findings` got an error. What a configuration says besides is added to `besides`.
+// Reads rule files as one set, like a daemon that loads them together. A daemon's configuration
+// among them is checked too, and its rules belong to the set. nullptr if `findings` got an error.
+// Other parts of a configuration are added to `besides`.
 [[nodiscard]] std::shared_ptr<const rules::RuleSet> ReadRuleFiles(
     const std::vector<std::string>& files, rules::Findings& findings,
     BesidesRules* besides = nullptr);

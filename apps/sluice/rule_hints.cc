@@ -16,7 +16,7 @@ namespace {
 
 using rules::Rule;
 
-// What other software calls the attributes that every proxied request has.
+// Names that other software uses for the attributes of every proxied request.
 constexpr auto kOtherWords =
     std::to_array<std::pair<std::string_view, std::string_view>>({{"path", "endpoint"},
                                                                   {"uri", "endpoint"},
@@ -33,7 +33,7 @@ constexpr auto kOtherWords =
                                                                   {"client_ip", "ip"},
                                                                   {"ip_address", "ip"}});
 
-// Shorter names are near too many others.
+// Shorter names are similar to too many others.
 constexpr std::size_t kShortestName = 5;
 
 std::string NearlySpelled(std::string_view attribute,
@@ -67,8 +67,7 @@ void HintAtAttributes(const rules::RuleSet& rules, rules::Findings& findings) {
   }
 }
 
-// What a rule allows in the long run, in units per second; 0 where that is no
-// number to compare.
+// The long-term rate of a rule, in units per second; 0 if it is not comparable.
 double SustainedRate(const Rule& rule) {
   const core::Quota& quota = rule.quota;
   const bool counts = rule.action == rules::Action::kLimit && rule.mode != rules::Mode::kOff &&
@@ -81,13 +80,13 @@ double SustainedRate(const Rule& rule) {
   return static_cast<double>(units) / std::chrono::duration<double>(quota.window).count();
 }
 
-// Two rules of one key that both charge what a call costs: if one allows far
-// more than the other, it is never reached, or it counts something else than
-// requests. The other is then charged too.
+// Two rules with the same key that both charge the call's cost: if one allows far more than the
+// other, it is never reached, or it counts something other than requests, which the other is then
+// charged for too.
 void HintAtCosts(const rules::RuleSet& rules, rules::Findings& findings) {
   constexpr double kFar = 50;
   std::map<std::string, const Rule*>
-      tightest;  // By the key's attributes; of rules for all requests.
+      tightest;  // By the key's attributes, for rules without a match.
   const auto key_of = [](const Rule& rule) {
     std::string key;
     for (const auto& attribute : rule.key) {

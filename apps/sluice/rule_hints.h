@@ -11,15 +11,14 @@
 
 namespace sluice::app {
 
-// What is in force as it is written, and may not be what was meant: warnings
-// for `sluice validate`. Callers of the API name their attributes themselves,
-// so an attribute is suspected there only where its spelling is near one that
-// Sluice gives.
+// Warnings of `sluice validate` about rules that are valid but may not be what was meant. API
+// callers choose their attribute names, so an attribute causes a warning only if it is spelt like
+// one that Sluice provides.
 void HintAtRules(const std::vector<ListenerConfig>& listeners, const rules::RuleSet& rules,
                  rules::Findings& findings);
 
-// " (did you mean endpoint?)" where `attribute` is a slip of the pen away from
-// one of `known`, or another common word for it ("path"); "" else.
+// " (did you mean endpoint?)" if `attribute` is a likely misspelling of one of `known`, or another
+// common word for it ("path"); otherwise "".
 [[nodiscard]] std::string SuggestAttribute(std::string_view attribute,
                                            const std::set<std::string, std::less<>>& known);
 

@@ -157,8 +157,8 @@ void Server::Stop() {
       worker->loop.Stop();
     });
   }
-  // Reads and writes that were cut off still hold their connections, and these their places:
-  // told of their end, they let go.
+  // Reads and writes that were cut off still hold their connections, and these their places: on
+  // shutdown they release them.
   for (const auto& worker : workers_) {
     if (worker->thread.joinable()) {
       worker->thread.join();

@@ -6,11 +6,11 @@
 
 namespace sluice::app {
 
-// What a daemon's files are named for where nobody named them: the port of the first check
-// listener. "" where every port is 0, as there is no name to find them by at the next start.
+// The default names of a daemon's files: the port of the first check listener. "" where every port
+// is 0, as there is no name to find them by at the next start.
 [[nodiscard]] std::string FirstCheckPort(const DaemonConfig& config);
 
-// Where state outlives a reboot, and the table's snapshots are unless told otherwise: systemd's
+// Where state survives a reboot, and where the table's snapshots are by default: systemd's
 // $STATE_DIRECTORY; else /var/lib/sluice for root; else $XDG_STATE_HOME/sluice
 // (~/.local/state/sluice). "" where none of these is there. Makes no folder.
 [[nodiscard]] std::string StateHome();

@@ -24,7 +24,7 @@ struct ClientTlsConfig {
   std::string cert;  // "": the server wants none.
   std::string key;
   std::string server_name;  // "": the host that is dialled.
-  bool any_name = false;    // Whoever the CA signed for may be the server.
+  bool any_name = false;    // Any certificate signed by the CA is accepted as the server's.
 };
 
 inline constexpr std::string_view kRedisPort = "6379";

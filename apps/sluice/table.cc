@@ -15,7 +15,7 @@
 #include "table_keys.h"
 #include "table_restore.h"
 
-// sluice table: what operators see of a table's file, or of a snapshot, running or not.
+// sluice table: inspects a table's file or a snapshot, also of a running daemon.
 namespace sluice::app {
 
 namespace {

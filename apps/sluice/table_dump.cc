@@ -17,7 +17,7 @@ namespace {
 
 using store::KeyImage;
 
-// Decimal: what JSON numbers cannot hold.
+// Decimal text, because JSON numbers cannot hold it.
 std::string Decimal(std::uint64_t high, std::uint64_t low) {
   auto number = (static_cast<store::Uint128>(high) << 64U) | low;
   std::string text;

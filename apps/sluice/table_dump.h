@@ -6,9 +6,9 @@
 
 namespace sluice::app {
 
-// Prints every key of a table or snapshot that is not fresh, a JSON object a line. Nothing in a
-// table knows a key's text, so a key is named by its fingerprint, which is another one in another
-// table. Errors: the file is none of these, or cannot be read.
+// Prints every key in use of a table or snapshot, one JSON object per line. A table does not
+// contain the text of keys, so a key is identified by its fingerprint, which differs between
+// tables. Errors: the file is neither, or cannot be read.
 [[nodiscard]] Result<void> DumpTable(const std::string& path);
 
 }  // namespace sluice::app

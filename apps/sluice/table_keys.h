@@ -12,14 +12,14 @@
 
 namespace sluice::app {
 
-// A key of a table or snapshot, of which all parts have come.
+// A complete key of a table or snapshot.
 struct WholeKey {
   store::KeyImage image;    // Of the last part.
   std::uint64_t items = 0;  // Entries or holds.
   Units units = 0;          // Of all items.
 };
 
-// Joins the parts of each key. An heir is told of each in turn.
+// Joins the parts of each key. A derived class receives each key.
 class WholeKeys : public store::KeySink {
  public:
   bool Take(const store::KeyImage& image, std::span<const std::byte> items) override;
@@ -33,7 +33,7 @@ class WholeKeys : public store::KeySink {
   bool has_ = false;
 };
 
-// What a slot's kind is called: an algorithm, or "ban" and the like.
+// The name of a slot's kind: an algorithm, "ban" and so on.
 [[nodiscard]] std::string_view KindName(std::uint8_t kind);
 
 // The id of a rule by its number in the table.

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is read is checked on the way; nothing else is asked of the keys.
+// Reading checks the snapshot; the keys themselves are not needed.
 class NoKeys final : public store::KeySink {
  public:
   bool Take(const store::KeyImage& /*image*/, std::span<const std::byte> /*items*/) override {
@@ -33,7 +33,7 @@ class NoKeys final : public store::KeySink {
   }
 };
 
-// The keys of a sound snapshot.
+// The number of keys of a valid snapshot.
 Result<std::uint64_t> KeysOf(const std::string& snapshot) {
   NoKeys none;
   const auto about = store::InspectTable(snapshot, none);
@@ -70,7 +70,7 @@ Result<TableFiles> ReadTableFiles(const std::string& config_file) {
   return files;
 }
 
-// On the disk once this returns.
+// Synced to disk when this returns.
 Result<void> CopyDurably(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::create_directories(fs::path(to).parent_path(), error);

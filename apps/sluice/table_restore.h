@@ -6,12 +6,10 @@
 
 namespace sluice::app {
 
-// Puts a copy of `snapshot`, which may be of a table of another name or host,
-// where the daemon that `config_file` configures ("" the defaults) finds its
-// own, and tells what it did on stdout. The snapshot that was there becomes the
-// one before. Errors: it is no sound snapshot; the configuration does not load,
-// or keeps no snapshots; the table itself is there, which a start would take up
-// in its place.
+// Copies `snapshot`, which may be of a table with another name or from another host, to where the
+// daemon with `config_file` ("": the defaults) looks for its own, and prints the result. An
+// existing snapshot becomes the previous one. Errors: the snapshot is invalid; the configuration is
+// invalid or keeps no snapshots; the table itself exists, and a start would use it instead.
 [[nodiscard]] Result<void> RestoreTable(const std::string& snapshot,
                                         const std::string& config_file);
 

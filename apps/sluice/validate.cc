@@ -32,7 +32,7 @@ void Print(const rules::Findings& findings) {
   }
 }
 
-// As envoyproxy/ratelimit words it, and where it is.
+// In envoyproxy/ratelimit's words, with its position.
 void PrintEnvoyError(const Error& error) {
   std::printf("%s: %s\n", error.place.file.c_str(),
               base::DisplayText(error.message, base::LineFeeds::kKept).c_str());
@@ -41,8 +41,8 @@ void PrintEnvoyError(const Error& error) {
   }
 }
 
-// "4 limits in 1 domain": what the directory of Envoy's limits holds. Problems are printed; nullopt
-// where there are errors.
+// "4 limits in 1 domain": the content of the directory of Envoy's limits. Prints problems; nullopt
+// after errors.
 std::optional<std::string> ReviewEnvoy(const control::EnvoyFiles& files) {
   const auto tree = control::ReadEnvoyTree(files);
   if (!tree) {
@@ -85,7 +85,7 @@ int Validate(const std::vector<std::string>& files) {
   return kExitOk;
 }
 
-// As `sluice serve --envoy` would be set up, but for what the command line says otherwise.
+// The configuration of `sluice serve --envoy`, with the command line's changes.
 std::optional<EnvoyConfig> ReadEnvoyConfig(const std::string& directory, bool merge_domains) {
   rules::Findings findings;
   DaemonConfig config;

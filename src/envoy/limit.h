@@ -80,7 +80,7 @@ struct Limit {
   bool detailed_metric = false;
   rules::OnStoreError on_store_error = rules::OnStoreError::kFail;
   core::Sync sync = core::Sync::kExact;
-  wire::StructValue metadata;  // An object, or null if there is none.
+  wire::StructValue metadata;  // An object, or null.
   Counters counters;
 };
 

@@ -18,11 +18,11 @@ using core::Algorithm;
 
 // In the order of rules::OnStoreError.
 constexpr std::array<std::string_view, 4> kOnStoreError{"allow", "deny", "local", "fail"};
-// What judges a request by its key alone. concurrency does not: nobody would release its holds.
+// What judges a request by its key alone. concurrency does not: its holds would never be released.
 constexpr auto kAlgorithms =
     core::NamesOf(core::AlgorithmsWith<&core::AlgorithmTraits::has_receipts>());
 
-// The fields as they stand there.
+// The fields as written.
 struct Fields {
   std::string unit;
   const YamlNode* unit_node = nullptr;

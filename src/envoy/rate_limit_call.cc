@@ -117,7 +117,7 @@ void RateLimitCall::OnRefunded(const HitRefund& refund) noexcept {
     Fail(Failure::kStore, "the store did not answer");
   } else if (path.fallback != nullptr) {
     path.fallback->Forget(refund.key,
-                          refund.quota);  // Whoever was denied may pass now.
+                          refund.quota);  // A denied request may pass now.
   }
   if (--refunds_left_ != 0) {
     return;

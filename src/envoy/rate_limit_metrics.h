@@ -29,10 +29,10 @@ inline constexpr std::size_t kCallResults = 4;
 //   ratelimit_service_global_shadow_mode
 // and, as ours, sluice_envoy_requests_total{result} and sluice_envoy_limits.
 //
-// Memory follows the configuration, not what clients send: of values that limits count apart
-// (detailed_metric, value_to_metric, overrides) the first kMostNamed have counters of their own,
-// what comes after them counts under their limit. Counting allocates nothing, but for the first
-// time that such a value comes. Safe from any thread.
+// Memory follows the configuration, not what clients send: of values with separate counters
+// (detailed_metric, value_to_metric, overrides), the first kMostNamed have their own counters;
+// later ones count under their limit. Counting allocates nothing, but for the first time that such
+// a value comes. Safe from any thread.
 class RateLimitMetrics final : public telemetry::Source {
  public:
   static constexpr std::size_t kMostNamed = 10'000;

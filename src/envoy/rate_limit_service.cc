@@ -9,7 +9,7 @@ const std::shared_ptr<const Configuration>& ConfigurationPin::Get() {
   if (version != version_) [[unlikely]] {
     version_ = version;
     auto current = service_.configuration();
-    // A count of users of its own: the aliasing pointer shares that of this copy.
+    // A separate count of users: the aliasing pointer shares that of this copy.
     const auto* const configuration = current.get();
     auto owner = std::make_shared<std::shared_ptr<const Configuration>>(std::move(current));
     pinned_ = configuration == nullptr
@@ -32,7 +32,7 @@ void RateLimitService::SetConfiguration(std::shared_ptr<const Configuration> con
   metrics_.Adopt(*configuration);
   const std::lock_guard lock(mutex_);
   current_ = std::move(configuration);
-  // Pairs with the acquire in Get. The configuration itself is handed over under the mutex.
+  // Pairs with the acquire in Get. The pointer is exchanged under the mutex.
   version_.fetch_add(1, std::memory_order_release);
 }
 

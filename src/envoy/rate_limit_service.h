@@ -41,8 +41,8 @@ class RateLimitService {
   RateLimitService(store::KeyStore& store, const base::Clock& clock, RateLimitMetrics& metrics,
                    Settings settings, service::Fallback* fallback = nullptr);
 
-  // Puts a configuration in force for every request that is handed in from now on; those under way
-  // keep the old one whole. Its limits get their counters here.
+  // Activates a configuration for all requests from now on; those under way keep the old one whole.
+  // Its limits get their counters here.
   void SetConfiguration(std::shared_ptr<const Configuration> configuration);
   // nullptr until the first one.
   [[nodiscard]] std::shared_ptr<const Configuration> configuration() const;

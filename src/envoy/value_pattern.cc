@@ -13,9 +13,9 @@ constexpr std::int64_t kRegexBytes = 1 << 20;
 
 }  // namespace
 
-// What stands before the first star and behind the last must be there at the ends, not
-// overlapping; each piece between two stars is then taken where it first occurs. The first place
-// is as good as any: what comes after it has the most room.
+// The texts before the first star and after the last must be at the ends, not overlapping; each
+// piece between two stars is then taken where it first occurs. The first place is as good as any:
+// what comes after it has the most room.
 bool MatchesWildcard(std::string_view pattern, std::string_view text) {
   const std::size_t first = pattern.find('*');
   if (first == std::string_view::npos) {

@@ -16,8 +16,8 @@ namespace sluice::envoy {
   return text.find('*') != std::string_view::npos;
 }
 
-// Whether `text` is what `pattern` says, where each `*` stands for any bytes or none and nothing
-// is escaped. Takes time linear in both.
+// Whether `text` matches `pattern`, in which each `*` matches any bytes or none and nothing is
+// escaped. Takes time linear in both.
 [[nodiscard]] bool MatchesWildcard(std::string_view pattern, std::string_view text);
 
 // A descriptor's value that is neither a text nor one with stars: `value_regex`, `value_cidr`.

@@ -22,8 +22,8 @@ class LimiterService {
   // `fallback`: for a store that can be away; nullptr for one that cannot.
   LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback = nullptr);
 
-  // Puts a new rule set (modes) in force for every request that is handed in from now on;
-  // requests under way keep the old one whole. Until the first set no rule applies.
+  // Activates a new rule set (modes) for all requests from now on; requests under way keep the old
+  // one whole. Until the first set no rule applies.
   void SetRules(std::shared_ptr<const rules::RuleSet> rules);
   void SetModes(rules::ModeOverrides modes);
   // nullptr until the first SetRules().

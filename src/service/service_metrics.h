@@ -92,8 +92,8 @@ class ServiceMetrics final : public telemetry::Source {
  public:
   using RuleCounters = std::shared_ptr<RuleCounts>;
   using AttributeCounter = std::shared_ptr<telemetry::Counter>;
-  // How many rules that are gone still show their counts: enough for a rename or a rollback,
-  // and a bound for whoever makes up new ids all day.
+  // How many rules that are gone still show their counts: enough for a rename or a rollback, and a
+  // bound if new ids are created all day.
   static constexpr std::size_t kRemembered = 1'000;
 
   // `time_decisions`: whether to fill the duration histogram; it costs two clock readings a
@@ -123,7 +123,7 @@ class ServiceMetrics final : public telemetry::Source {
   [[nodiscard]] telemetry::Histogram* durations() noexcept {
     return times_decisions_ ? &duration_ : nullptr;
   }
-  // Whoever loads rules says how it went, the first time included.
+  // Called with the result of each load of rules, including the first.
   void CountReload(bool ok) noexcept { reloads_.Add(ok ? 1 : 0); }
 
   // For tests and people who look: 0 for a rule never seen.
@@ -148,7 +148,7 @@ class ServiceMetrics final : public telemetry::Source {
 
   mutable std::mutex mutex_;  // Guards all below.
   std::unordered_map<std::string, Known> known_;
-  std::vector<std::string> order_;  // Ids as they first came: scrapes read alike.
+  std::vector<std::string> order_;  // Ids as they first came: all scrapes have the same form.
   std::size_t in_force_ = 0;
   std::map<std::string, AttributeCounter, std::less<>> missing_;
 };

@@ -15,9 +15,9 @@ namespace sluice::service {
 
 class Operation;
 
-// A check by numbers that its caller brings along, and by no rule: CL.THROTTLE. Its keys belong
-// to kThrottleRule and so to nobody else; what a key owes carries over when its numbers change,
-// the window included (core/throttle.h). Nothing is allocated.
+// A check by numbers that its caller brings along, and by no rule: CL.THROTTLE. Its keys belong to
+// kThrottleRule only; what a key owes carries over when its numbers change, the window included
+// (core/throttle.h). Nothing is allocated.
 class ThrottleCheck {
  public:
   explicit ThrottleCheck(Operation& operation);
