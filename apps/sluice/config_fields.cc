@@ -13,17 +13,16 @@
 namespace sluice::app {
 
 using rules::Reporter;
-using rules::YamlNode;
 
 namespace {
 
-bool IsEmpty(const YamlNode& value) {
+bool IsEmpty(const yaml::Node& value) {
   return value.is_null() || (value.is_text() && value.text.empty());
 }
 
 }  // namespace
 
-void ReadFields(const YamlNode& node, const ConfigMap& map, std::span<const FieldReader> readers,
+void ReadFields(const yaml::Node& node, const ConfigMap& map, std::span<const FieldReader> readers,
                 Reporter& report) {
   SLUICE_ASSERT(readers.size() == map.fields.size());
   if (node.is_null()) {
@@ -34,7 +33,7 @@ void ReadFields(const YamlNode& node, const ConfigMap& map, std::span<const Fiel
     return;
   }
   for (std::size_t i = 0; i < node.pair_count(); ++i) {
-    const YamlNode& key = node.key(i);
+    const yaml::Node& key = node.key(i);
     const auto field = std::ranges::find(map.fields, key.text, &ConfigField::name);
     if (field != map.fields.end()) {
       if (field->is_guard && IsEmpty(node.value(i))) {
@@ -60,18 +59,18 @@ void ReadFields(const YamlNode& node, const ConfigMap& map, std::span<const Fiel
   }
 }
 
-void EachItem(const YamlNode& list, std::string_view what, Reporter& report,
-              const std::function<void(const YamlNode&)>& read) {
+void EachItem(const yaml::Node& list, std::string_view what, Reporter& report,
+              const std::function<void(const yaml::Node&)>& read) {
   if (!list.is_list()) {
     report.Fail(list, std::string(what) + " must be a list");
     return;
   }
-  for (const YamlNode* item : list.items) {
+  for (const yaml::Node* item : list.items) {
     read(*item);
   }
 }
 
-void ReadCount(const YamlNode& node, const ConfigField& field, Reporter& report,
+void ReadCount(const yaml::Node& node, const ConfigField& field, Reporter& report,
                std::size_t& count) {
   const bool negative = node.is_text() && node.text.starts_with('-');
   const auto number = negative ? std::nullopt : rules::ReadUnits(node, field.name, report);
@@ -83,7 +82,7 @@ void ReadCount(const YamlNode& node, const ConfigField& field, Reporter& report,
   }
 }
 
-std::optional<std::size_t> ReadWord(const YamlNode& node, const ConfigField& field,
+std::optional<std::size_t> ReadWord(const yaml::Node& node, const ConfigField& field,
                                     Reporter& report) {
   return rules::ReadWord(node, field.name, field.words, report);
 }

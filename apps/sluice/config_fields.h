@@ -8,7 +8,7 @@
 
 #include "config_map.h"
 #include "rules/findings.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 // Readers of what a configuration is made of. Each reports what is wrong, with the remedy.
 namespace sluice::app {
@@ -16,30 +16,29 @@ namespace sluice::app {
 // How the value of one field is read.
 struct FieldReader {
   std::string_view name;
-  std::function<void(const rules::YamlNode&)> read;
+  std::function<void(const yaml::Node&)> read;
 };
 
 // Reads every member of `node`, a map of the kind `map`, by its reader; there is one for each of
 // the map's fields. A null member counts as left out, unless it is a guard: then it is reported. So
 // is an unknown one, with what it may be meant for.
-void ReadFields(const rules::YamlNode& node, const ConfigMap& map,
-                std::span<const FieldReader> readers, rules::Reporter& report);
+void ReadFields(const yaml::Node& node, const ConfigMap& map, std::span<const FieldReader> readers,
+                rules::Reporter& report);
 
-void EachItem(const rules::YamlNode& list, std::string_view what, rules::Reporter& report,
-              const std::function<void(const rules::YamlNode&)>& read);
+void EachItem(const yaml::Node& list, std::string_view what, rules::Reporter& report,
+              const std::function<void(const yaml::Node&)>& read);
 
 // A count within its range, which has nothing to do with a quota, and so none of the remedies of
 // one.
-void ReadCount(const rules::YamlNode& node, const ConfigField& field, rules::Reporter& report,
+void ReadCount(const yaml::Node& node, const ConfigField& field, rules::Reporter& report,
                std::size_t& count);
 
 // The position among the field's words of the word that stands there.
-[[nodiscard]] std::optional<std::size_t> ReadWord(const rules::YamlNode& node,
-                                                  const ConfigField& field,
+[[nodiscard]] std::optional<std::size_t> ReadWord(const yaml::Node& node, const ConfigField& field,
                                                   rules::Reporter& report);
 // The same as a value of an enum that has these words in this order.
 template <class Enum>
-void ReadEnum(const rules::YamlNode& node, const ConfigField& field, rules::Reporter& report,
+void ReadEnum(const yaml::Node& node, const ConfigField& field, rules::Reporter& report,
               Enum& value) {
   if (const auto word = ReadWord(node, field, report)) {
     value = static_cast<Enum>(*word);

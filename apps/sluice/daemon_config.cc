@@ -10,32 +10,31 @@
 #include "config_fields.h"
 #include "config_map.h"
 #include "rules/value_reader.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::app {
 
 namespace {
 
 using rules::Reporter;
-using rules::YamlNode;
 
-void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
-  const auto read_path = [&](const YamlNode& value) {
+void ReadTable(const yaml::Node& node, Reporter& report, TableConfig& table) {
+  const auto read_path = [&](const yaml::Node& value) {
     table.path = rules::ReadText(value, "path", report).value_or("");
   };
-  const auto read_keys = [&](const YamlNode& value) {
+  const auto read_keys = [&](const yaml::Node& value) {
     ReadCount(value, kTableMap["keys"], report, table.keys);
   };
-  const auto read_blocks = [&](const YamlNode& value) {
+  const auto read_blocks = [&](const yaml::Node& value) {
     ReadCount(value, kTableMap["blocks"], report, table.blocks);
   };
-  const auto read_when_full = [&](const YamlNode& value) {
+  const auto read_when_full = [&](const yaml::Node& value) {
     ReadEnum(value, kTableMap["when_full"], report, table.when_full);
   };
-  const auto read_snapshots = [&](const YamlNode& value) {
+  const auto read_snapshots = [&](const yaml::Node& value) {
     table.snapshots = rules::ReadText(value, "snapshots", report).value_or("");
   };
-  const auto read_interval = [&](const YamlNode& value) {
+  const auto read_interval = [&](const yaml::Node& value) {
     if (value.is_text() && value.text == "off") {
       table.snapshot_interval = Duration::zero();
     } else {
@@ -52,9 +51,9 @@ void ReadTable(const YamlNode& node, Reporter& report, TableConfig& table) {
   ReadFields(node, kTableMap, fields, report);
 }
 
-void ReadApiFolder(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
+void ReadApiFolder(const yaml::Node& node, const std::filesystem::path& folder, Reporter& report,
                    std::string& api_folder) {
-  const auto read_dir = [&](const YamlNode& dir) {
+  const auto read_dir = [&](const yaml::Node& dir) {
     const auto text = rules::ReadText(dir, "dir", report);
     if (text && (text->empty() || !api_folder.empty())) {
       report.Fail(dir, text->empty() ? "dir is empty: name a directory, or leave api out"
@@ -66,19 +65,19 @@ void ReadApiFolder(const YamlNode& node, const std::filesystem::path& folder, Re
   ReadFields(node, kApiMap, std::to_array<FieldReader>({{"dir", read_dir}}), report);
 }
 
-void ReadSource(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
+void ReadSource(const yaml::Node& node, const std::filesystem::path& folder, Reporter& report,
                 DaemonConfig& config) {
-  const auto read_files = [&](const YamlNode& files) {
-    EachItem(files, "files", report, [&](const YamlNode& glob) {
+  const auto read_files = [&](const yaml::Node& files) {
+    EachItem(files, "files", report, [&](const yaml::Node& glob) {
       if (const auto text = rules::ReadText(glob, "files", report)) {
         config.rule_files.push_back((folder / *text).string());
       }
     });
   };
-  const auto read_api = [&](const YamlNode& api) {
+  const auto read_api = [&](const yaml::Node& api) {
     ReadApiFolder(api, folder, report, config.api_folder);
   };
-  const auto read_etcd = [&](const YamlNode& etcd) {
+  const auto read_etcd = [&](const yaml::Node& etcd) {
     if (config.etcd) {
       report.Fail(etcd, "rules can come from only one etcd cluster: remove one of them");
     }
@@ -93,18 +92,19 @@ void ReadSource(const YamlNode& node, const std::filesystem::path& folder, Repor
   ReadFields(node, kRuleSourceMap, fields, report);
 }
 
-EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
+EnvoyConfig ReadEnvoy(const yaml::Node& node, const std::filesystem::path& folder,
+                      Reporter& report) {
   EnvoyConfig envoy;
-  const auto read_directory = [&](const YamlNode& value) {
+  const auto read_directory = [&](const yaml::Node& value) {
     if (const auto text = rules::ReadText(value, "directory", report)) {
       envoy.files.directory = (folder / *text).lexically_normal().string();
     }
   };
-  const auto read_merge = [&](const YamlNode& value) {
+  const auto read_merge = [&](const yaml::Node& value) {
     envoy.files.reading.merge_domains =
         rules::ReadBool(value, "merge_domains", report).value_or(false);
   };
-  const auto read_semantics = [&](const YamlNode& value) {
+  const auto read_semantics = [&](const yaml::Node& value) {
     envoy.settings.compatible = ReadWord(value, kEnvoyMap["semantics"], report).value_or(0) == 0;
   };
   const auto fields = std::to_array<FieldReader>({{"directory", read_directory},
@@ -119,18 +119,18 @@ EnvoyConfig ReadEnvoy(const YamlNode& node, const std::filesystem::path& folder,
   return envoy;
 }
 
-void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& idempotency) {
-  const auto read_keep = [&](const YamlNode& value) {
+void ReadIdempotency(const yaml::Node& node, Reporter& report, IdempotencyConfig& idempotency) {
+  const auto read_keep = [&](const yaml::Node& value) {
     const auto keep = rules::ReadDuration(value, "keep", report);
     if (keep && *keep <= Duration::zero()) {
       report.Fail(value, "keep must be longer than 0: to keep nothing write mebibytes: 0");
     }
     idempotency.keep = keep.value_or(idempotency.keep);
   };
-  const auto read_mebibytes = [&](const YamlNode& value) {
+  const auto read_mebibytes = [&](const yaml::Node& value) {
     ReadCount(value, kIdempotencyMap["mebibytes"], report, idempotency.mebibytes);
   };
-  const auto read_caller = [&](const YamlNode& value) {
+  const auto read_caller = [&](const yaml::Node& value) {
     const auto name = rules::ReadText(value, "caller", report);
     if (name && name->empty()) {
       report.Fail(value, "caller is empty: name an attribute, or leave caller out");
@@ -142,14 +142,14 @@ void ReadIdempotency(const YamlNode& node, Reporter& report, IdempotencyConfig& 
   ReadFields(node, kIdempotencyMap, fields, report);
 }
 
-void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
-  const auto read_level = [&](const YamlNode& value) {
+void ReadLog(const yaml::Node& node, Reporter& report, DaemonConfig& config) {
+  const auto read_level = [&](const yaml::Node& value) {
     const ConfigField& field = kLogMap["level"];
     if (const auto level = ReadWord(value, field, report)) {
       config.log_level = field.words[*level];
     }
   };
-  const auto read_format = [&](const YamlNode& value) {
+  const auto read_format = [&](const yaml::Node& value) {
     ReadEnum(value, kLogMap["format"], report, config.log_format);
   };
   const auto fields = std::to_array<FieldReader>({{"level", read_level}, {"format", read_format}});
@@ -160,29 +160,29 @@ void ReadLog(const YamlNode& node, Reporter& report, DaemonConfig& config) {
 std::vector<FieldReader> TopFields(const std::filesystem::path& folder, Reporter& report,
                                    DaemonConfig& config) {
   const auto count = [&](std::string_view field, std::size_t& into) {
-    return FieldReader{field, [&report, field, &into](const YamlNode& value) {
+    return FieldReader{field, [&report, field, &into](const yaml::Node& value) {
                          ReadCount(value, kConfiguration[field], report, into);
                        }};
   };
-  const auto of_the_rules = [](const YamlNode&) {};  // The rule set reads them.
+  const auto of_the_rules = [](const yaml::Node&) {};  // The rule set reads them.
   return {
       {"listeners",
-       [&](const YamlNode& value) {
+       [&](const yaml::Node& value) {
          config.names_listeners = true;
-         EachItem(value, "listeners", report, [&](const YamlNode& item) {
+         EachItem(value, "listeners", report, [&](const yaml::Node& item) {
            config.listeners.push_back(ReadListener(item, folder, report));
          });
        }},
       {"store",
-       [&](const YamlNode& value) {
+       [&](const yaml::Node& value) {
          config.names_store = true;
          config.redis = ReadStore(value, folder, report);
        }},
-      {"table", [&](const YamlNode& value) { ReadTable(value, report, config.table); }},
+      {"table", [&](const yaml::Node& value) { ReadTable(value, report, config.table); }},
       {"rule_sources",
-       [&](const YamlNode& value) {
+       [&](const yaml::Node& value) {
          EachItem(value, "rule_sources", report,
-                  [&](const YamlNode& item) { ReadSource(item, folder, report, config); });
+                  [&](const yaml::Node& item) { ReadSource(item, folder, report, config); });
        }},
       {"rules", of_the_rules},
       {"attributes", of_the_rules},
@@ -190,14 +190,14 @@ std::vector<FieldReader> TopFields(const std::filesystem::path& folder, Reporter
       count("connections", config.connections),
       count("connections_per_peer", config.connections_per_peer),
       {"drain_timeout",
-       [&](const YamlNode& value) {
+       [&](const yaml::Node& value) {
          config.drain_timeout =
              rules::ReadDuration(value, "drain_timeout", report).value_or(config.drain_timeout);
        }},
-      {"log", [&](const YamlNode& value) { ReadLog(value, report, config); }},
-      {"envoy", [&](const YamlNode& value) { config.envoy = ReadEnvoy(value, folder, report); }},
+      {"log", [&](const yaml::Node& value) { ReadLog(value, report, config); }},
+      {"envoy", [&](const yaml::Node& value) { config.envoy = ReadEnvoy(value, folder, report); }},
       {"idempotency",
-       [&](const YamlNode& value) { ReadIdempotency(value, report, config.idempotency); }},
+       [&](const yaml::Node& value) { ReadIdempotency(value, report, config.idempotency); }},
   };
 }
 
@@ -207,8 +207,8 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
                               rules::Findings& findings) {
   DaemonConfig config;
   Reporter report(file, findings);
-  const rules::YamlTree tree(text, file, findings.errors);
-  const YamlNode& root = tree.root();
+  const yaml::Tree tree(text, file, findings.errors);
+  const yaml::Node& root = tree.root();
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   ReadFields(root, kConfiguration, TopFields(folder, report, config), report);
   if (config.listeners.empty()) {
@@ -220,8 +220,8 @@ DaemonConfig ReadDaemonConfig(std::string_view text, const std::string& file,
 
 bool LooksLikeDaemonConfig(std::string_view text) {
   std::vector<Error> problems;
-  const rules::YamlTree tree(text, "", problems);
-  const YamlNode& root = tree.root();
+  const yaml::Tree tree(text, "", problems);
+  const yaml::Node& root = tree.root();
   if (!root.is_map()) {
     return root.is_null() && problems.empty();
   }

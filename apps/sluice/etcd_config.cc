@@ -17,12 +17,11 @@ namespace sluice::app {
 namespace {
 
 using rules::Reporter;
-using rules::YamlNode;
 
 constexpr std::string_view kDefaultPort = "2379";
 
 // "http://host:2379", "https://host:2379" or "host:2379", which goes by whether there is `tls`.
-void ReadEndpoint(const YamlNode& node, Reporter& report, EtcdConfig& etcd,
+void ReadEndpoint(const yaml::Node& node, Reporter& report, EtcdConfig& etcd,
                   std::optional<bool>& scheme) {
   const auto text = rules::ReadText(node, "endpoints", report);
   if (!text) {
@@ -53,11 +52,11 @@ void ReadEndpoint(const YamlNode& node, Reporter& report, EtcdConfig& etcd,
 
 }  // namespace
 
-EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
+EtcdConfig ReadEtcd(const yaml::Node& node, const std::filesystem::path& folder, Reporter& report) {
   EtcdConfig etcd;
   std::optional<bool> scheme;
   const auto path_into = [&](std::string_view field, std::string& into) {
-    return FieldReader{field, [&, field](const YamlNode& value) {
+    return FieldReader{field, [&, field](const yaml::Node& value) {
                          const auto text = rules::ReadText(value, field, report);
                          if (text && !text->empty()) {
                            into = (folder / *text).string();
@@ -65,26 +64,26 @@ EtcdConfig ReadEtcd(const YamlNode& node, const std::filesystem::path& folder, R
                        }};
   };
   bool has_tls = false;
-  const auto read_endpoints = [&](const YamlNode& value) {
+  const auto read_endpoints = [&](const yaml::Node& value) {
     EachItem(value, "endpoints", report,
-             [&](const YamlNode& item) { ReadEndpoint(item, report, etcd, scheme); });
+             [&](const yaml::Node& item) { ReadEndpoint(item, report, etcd, scheme); });
   };
-  const auto read_prefix = [&](const YamlNode& value) {
+  const auto read_prefix = [&](const yaml::Node& value) {
     etcd.prefix = rules::ReadText(value, "prefix", report).value_or("");
     if (etcd.prefix.empty()) {
       report.Fail(value, "prefix is empty: every key of the cluster would be a rule");
     }
   };
-  const auto read_tls = [&](const YamlNode& value) {
+  const auto read_tls = [&](const yaml::Node& value) {
     has_tls = true;
     const auto fields = std::to_array<FieldReader>(
         {path_into("ca", etcd.ca), path_into("cert", etcd.cert), path_into("key", etcd.key)});
     ReadFields(value, kEtcdTlsMap, fields, report);
   };
-  const auto read_username = [&](const YamlNode& value) {
+  const auto read_username = [&](const yaml::Node& value) {
     etcd.username = rules::ReadText(value, "username", report).value_or("");
   };
-  const auto read_auth = [&](const YamlNode& value) {
+  const auto read_auth = [&](const yaml::Node& value) {
     const auto fields = std::to_array<FieldReader>(
         {{"username", read_username}, path_into("password_file", etcd.password_file)});
     ReadFields(value, kEtcdAuthMap, fields, report);

@@ -7,8 +7,8 @@
 #include "sluice/result.h"
 
 #include "rules/findings.h"
-#include "rules/yaml_tree.h"
 #include "sources/etcd_rules.h"
+#include "yaml/tree.h"
 
 namespace sluice::app {
 
@@ -26,7 +26,7 @@ struct EtcdConfig {
 
 // Reads the `etcd` of a rule source. Relative paths begin at `folder`. Reads the files that it
 // names, to report what is wrong with them.
-[[nodiscard]] EtcdConfig ReadEtcd(const rules::YamlNode& node, const std::filesystem::path& folder,
+[[nodiscard]] EtcdConfig ReadEtcd(const yaml::Node& node, const std::filesystem::path& folder,
                                   rules::Reporter& report);
 
 // What a source is made with. Errors: a file of TLS does not load.

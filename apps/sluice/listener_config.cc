@@ -14,7 +14,6 @@ namespace sluice::app {
 namespace {
 
 using rules::Reporter;
-using rules::YamlNode;
 
 constexpr std::string_view kDefaultHttp = "127.0.0.1:8080";
 constexpr std::string_view kDefaultGrpc = "127.0.0.1:8081";
@@ -23,12 +22,12 @@ constexpr std::string_view kDefaultAdmin = "127.0.0.1:6070";
 
 // What the files hold is tried here, so that what is wrong shows with its place in the
 // configuration, and to `sluice validate`.
-std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::path& folder,
+std::optional<TlsConfig> ReadTls(const yaml::Node& node, const std::filesystem::path& folder,
                                  Reporter& report) {
   TlsConfig tls;
   bool sound = true;
   const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
-    return FieldReader{field, [&, field, is_path](const YamlNode& value) {
+    return FieldReader{field, [&, field, is_path](const yaml::Node& value) {
                          const auto text = rules::ReadText(value, field, report);
                          if (!text || text->empty()) {
                            sound = false;
@@ -56,10 +55,10 @@ std::optional<TlsConfig> ReadTls(const YamlNode& node, const std::filesystem::pa
 
 // The secret of an `auth`: HTTP knows it as a token, Redis clients as a password. Reports an `auth`
 // without one: taken for none, it would open the front end it should close.
-void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporter& report,
+void ReadAuth(const yaml::Node& auth, const std::filesystem::path& folder, Reporter& report,
               ListenerConfig& listener) {
   std::size_t given = 0;
-  const auto read = [&](std::string_view field, const YamlNode& value) {
+  const auto read = [&](std::string_view field, const yaml::Node& value) {
     const auto text = rules::ReadText(value, field, report);
     if (++given == 2) {
       report.Fail(value,
@@ -68,7 +67,7 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
     return text;
   };
   const auto secret = [&](std::string_view field) {
-    return FieldReader{field, [&, field](const YamlNode& value) {
+    return FieldReader{field, [&, field](const yaml::Node& value) {
                          if (const auto text = read(field, value)) {
                            listener.token = *text;
                            if (const std::string_view fault = FaultOfToken(*text); !fault.empty()) {
@@ -78,7 +77,7 @@ void ReadAuth(const YamlNode& auth, const std::filesystem::path& folder, Reporte
                        }};
   };
   const auto file = [&](std::string_view field) {
-    return FieldReader{field, [&, field](const YamlNode& value) {
+    return FieldReader{field, [&, field](const yaml::Node& value) {
                          const auto text = read(field, value);
                          if (!text) {
                            return;
@@ -120,31 +119,31 @@ std::vector<ListenerConfig> DefaultListeners() {
        .token = {}}};
 }
 
-ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& folder,
+ListenerConfig ReadListener(const yaml::Node& node, const std::filesystem::path& folder,
                             Reporter& report) {
   ListenerConfig listener;
   bool has_auth = false;
-  const auto read_address = [&](const YamlNode& value) {
+  const auto read_address = [&](const yaml::Node& value) {
     listener.address = rules::ReadText(value, "address", report).value_or("");
     const auto parsed = net::ParseAddress(listener.address);
     if (!parsed && !UnixPathOf(listener.address)) {
       report.Fail(value, parsed.error().message);
     }
   };
-  const auto read_protocol = [&](const YamlNode& value) {
+  const auto read_protocol = [&](const yaml::Node& value) {
     ReadEnum(value, kListenerMap["protocol"], report, listener.protocol);
   };
-  const auto read_role = [&](const YamlNode& value) {
+  const auto read_role = [&](const yaml::Node& value) {
     ReadEnum(value, kListenerMap["role"], report, listener.role);
   };
-  const auto read_hosts = [&](const YamlNode& value) {
-    EachItem(value, "hosts", report, [&](const YamlNode& item) {
+  const auto read_hosts = [&](const yaml::Node& value) {
+    EachItem(value, "hosts", report, [&](const yaml::Node& item) {
       if (const auto host = rules::ReadText(item, "hosts", report)) {
         listener.hosts.push_back(*host);
       }
     });
   };
-  const auto read_proxy = [&](const YamlNode& value) {
+  const auto read_proxy = [&](const yaml::Node& value) {
     listener.has_proxies = true;
     ReadProxy(value, report, listener.proxy);
   };
@@ -153,15 +152,16 @@ ListenerConfig ReadListener(const YamlNode& node, const std::filesystem::path& f
        {"protocol", read_protocol},
        {"role", read_role},
        {"hosts", read_hosts},
-       {"tls", [&](const YamlNode& value) { listener.tls = ReadTls(value, folder, report); }},
+       {"tls", [&](const yaml::Node& value) { listener.tls = ReadTls(value, folder, report); }},
        {"auth",
-        [&](const YamlNode& value) {
+        [&](const yaml::Node& value) {
           has_auth = true;
           ReadAuth(value, folder, report, listener);
         }},
        {"proxy", read_proxy},
-       {"limit_headers",
-        [&](const YamlNode& value) { listener.limit_headers = ReadLimitHeaders(value, report); }}});
+       {"limit_headers", [&](const yaml::Node& value) {
+          listener.limit_headers = ReadLimitHeaders(value, report);
+        }}});
   if (node.is_text()) {
     report.Fail(node, "a listener must be a map: write - address: " + node.text);
     return listener;

@@ -9,7 +9,7 @@
 #include "frontend/answer_counts.h"
 #include "frontend/http/front_end_settings.h"
 #include "rules/findings.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::app {
 
@@ -45,7 +45,7 @@ struct ListenerConfig {
 
 // Reads one of `listeners`. Paths begin at `folder`. What is wrong is reported with place and
 // remedy; files that it names are read to find out.
-[[nodiscard]] ListenerConfig ReadListener(const rules::YamlNode& node,
+[[nodiscard]] ListenerConfig ReadListener(const yaml::Node& node,
                                           const std::filesystem::path& folder,
                                           rules::Reporter& report);
 

@@ -19,13 +19,12 @@ namespace {
 using frontend::http::kLimitDialects;
 using frontend::http::ProxySettings;
 using rules::Reporter;
-using rules::YamlNode;
 
 constexpr std::array<std::string_view, 2> kPathWords{"as_sent", "strict"};
 
-void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPrefix>& trusted) {
+void ReadTrusted(const yaml::Node& list, Reporter& report, std::vector<rules::IpPrefix>& trusted) {
   trusted.clear();
-  EachItem(list, "trusted", report, [&](const YamlNode& item) {
+  EachItem(list, "trusted", report, [&](const yaml::Node& item) {
     const auto text = rules::ReadText(item, "trusted", report);
     const auto prefix = text ? rules::IpPrefix::Parse(*text) : std::nullopt;
     if (text && !prefix) {
@@ -49,7 +48,7 @@ void ReadTrusted(const YamlNode& list, Reporter& report, std::vector<rules::IpPr
 }
 
 // The attributes that come from header fields.
-void ReadHeaders(const YamlNode& map, std::string_view name, Reporter& report,
+void ReadHeaders(const yaml::Node& map, std::string_view name, Reporter& report,
                  std::vector<std::pair<std::string, std::string>>& headers) {
   if (!map.is_map()) {
     report.Fail(
@@ -71,16 +70,16 @@ void ReadHeaders(const YamlNode& map, std::string_view name, Reporter& report,
 }
 
 // `as_sent`, `strict`, or what else `strict` has: {fold_case: true}.
-void ReadPaths(const YamlNode& node, Reporter& report, wire::PathSettings& paths) {
+void ReadPaths(const yaml::Node& node, Reporter& report, wire::PathSettings& paths) {
   if (!node.is_map()) {
     paths.strict = rules::ReadWord(node, "paths", kPathWords, report).value_or(0) == 1;
     return;
   }
   paths.strict = true;
-  const auto read_fold_case = [&](const YamlNode& value) {
+  const auto read_fold_case = [&](const yaml::Node& value) {
     paths.fold_case = rules::ReadBool(value, "fold_case", report).value_or(false);
   };
-  const auto read_encoded_slash = [&](const YamlNode& value) {
+  const auto read_encoded_slash = [&](const yaml::Node& value) {
     ReadEnum(value, kProxyPathsMap["encoded_slash"], report, paths.encoded_slash);
   };
   const auto fields = std::to_array<FieldReader>(
@@ -89,7 +88,7 @@ void ReadPaths(const YamlNode& node, Reporter& report, wire::PathSettings& paths
 }
 
 // An attribute is made of one field.
-void RejectTwice(const YamlNode& node, const ProxySettings& proxy, Reporter& report) {
+void RejectTwice(const yaml::Node& node, const ProxySettings& proxy, Reporter& report) {
   for (const auto& [attribute, field] : proxy.trusted_headers) {
     if (std::ranges::any_of(proxy.headers,
                             [&](const auto& other) { return other.first == attribute; })) {
@@ -100,11 +99,11 @@ void RejectTwice(const YamlNode& node, const ProxySettings& proxy, Reporter& rep
 
 }  // namespace
 
-void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
-  const auto read_trusted = [&](const YamlNode& value) {
+void ReadProxy(const yaml::Node& node, Reporter& report, ProxySettings& proxy) {
+  const auto read_trusted = [&](const yaml::Node& value) {
     ReadTrusted(value, report, proxy.forwarding.trusted);
   };
-  const auto read_client_address = [&](const YamlNode& value) {
+  const auto read_client_address = [&](const yaml::Node& value) {
     const auto name = rules::ReadText(value, "client_address", report);
     if (name && name->empty()) {
       report.Fail(value, "client_address is empty: write X-Forwarded-For");
@@ -112,11 +111,11 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
       proxy.forwarding.header = *name;
     }
   };
-  const auto read_request_fields = [&](const YamlNode& value) {
+  const auto read_request_fields = [&](const yaml::Node& value) {
     ReadEnum(value, kProxyMap["request_fields"], report, proxy.request_fields);
   };
-  const auto read_cors = [&](const YamlNode& value) {
-    EachItem(value, "cors", report, [&](const YamlNode& item) {
+  const auto read_cors = [&](const yaml::Node& value) {
+    EachItem(value, "cors", report, [&](const yaml::Node& item) {
       if (const auto origin = rules::ReadText(item, "cors", report)) {
         proxy.cors_origins.push_back(*origin);
       }
@@ -127,21 +126,21 @@ void ReadProxy(const YamlNode& node, Reporter& report, ProxySettings& proxy) {
        {"client_address", read_client_address},
        {"request_fields", read_request_fields},
        {"headers",
-        [&](const YamlNode& value) { ReadHeaders(value, "headers", report, proxy.headers); }},
+        [&](const yaml::Node& value) { ReadHeaders(value, "headers", report, proxy.headers); }},
        {"trusted_headers",
-        [&](const YamlNode& value) {
+        [&](const yaml::Node& value) {
           ReadHeaders(value, "trusted_headers", report, proxy.trusted_headers);
         }},
-       {"paths", [&](const YamlNode& value) { ReadPaths(value, report, proxy.paths); }},
+       {"paths", [&](const yaml::Node& value) { ReadPaths(value, report, proxy.paths); }},
        {"cors", read_cors}});
   ReadFields(node, kProxyMap, fields, report);
   RejectTwice(node, proxy, report);
 }
 
-std::uint8_t ReadLimitHeaders(const YamlNode& list, Reporter& report) {
+std::uint8_t ReadLimitHeaders(const yaml::Node& list, Reporter& report) {
   const ConfigField& field = kListenerMap["limit_headers"];
   std::uint8_t groups = frontend::http::kNoLimitFields;
-  EachItem(list, "limit_headers", report, [&](const YamlNode& item) {
+  EachItem(list, "limit_headers", report, [&](const yaml::Node& item) {
     if (const auto word = ReadWord(item, field, report)) {
       groups |= kLimitDialects[*word].fields;
     }

@@ -10,10 +10,10 @@
 #include "daemon_config.h"
 #include "etcd_config.h"
 #include "proxy_review.h"
-#include "rules/yaml_tree.h"
 #include "sources/files.h"
 #include "sources/rule_globs.h"
 #include "state_folder.h"
+#include "yaml/tree.h"
 
 namespace sluice::app {
 
@@ -43,7 +43,7 @@ std::shared_ptr<const rules::RuleSet> ReadRuleFiles(const std::vector<std::strin
     if (!text) {
       findings.errors.push_back(text.error());
     } else if (LooksLikeDaemonConfig(*text)) {
-      const bool is_empty = rules::YamlTree(*text, file, findings.errors).root().is_null();
+      const bool is_empty = yaml::Tree(*text, file, findings.errors).root().is_null();
       if (is_empty && findings.errors.empty()) {
         findings.warnings.push_back(
             {.message = "the file is empty: as a configuration it means the default listeners and "

@@ -14,12 +14,11 @@ namespace sluice::app {
 namespace {
 
 using rules::Reporter;
-using rules::YamlNode;
 
 constexpr std::string_view kExample = "store: {redis: {address: redis.example:6379}}";
 constexpr Duration kLongestTimeout = std::chrono::seconds(10);
 
-void ReadAddress(const YamlNode& node, std::string_view default_port, Reporter& report,
+void ReadAddress(const yaml::Node& node, std::string_view default_port, Reporter& report,
                  std::vector<net::DialTarget>& targets) {
   if (const auto text = rules::ReadText(node, "address", report)) {
     if (auto target = net::ParseDialTarget(*text, default_port)) {
@@ -30,17 +29,17 @@ void ReadAddress(const YamlNode& node, std::string_view default_port, Reporter& 
   }
 }
 
-void ReadAddresses(const YamlNode& node, std::string_view field, std::string_view default_port,
+void ReadAddresses(const yaml::Node& node, std::string_view field, std::string_view default_port,
                    Reporter& report, std::vector<net::DialTarget>& targets) {
   EachItem(node, field, report,
-           [&](const YamlNode& item) { ReadAddress(item, default_port, report, targets); });
+           [&](const yaml::Node& item) { ReadAddress(item, default_port, report, targets); });
   if (node.is_list() && node.items.empty()) {
     report.Fail(node, std::string(field) + " is empty: name at least one server");
   }
 }
 
 // A password is read again at every dial; that it can be read at all shows here.
-std::string ReadPasswordFile(const YamlNode& node, const std::filesystem::path& folder,
+std::string ReadPasswordFile(const yaml::Node& node, const std::filesystem::path& folder,
                              Reporter& report) {
   const auto text = rules::ReadText(node, "password_file", report);
   if (!text) {
@@ -53,12 +52,12 @@ std::string ReadPasswordFile(const YamlNode& node, const std::filesystem::path& 
   return path;
 }
 
-ClientTlsConfig ReadClientTls(const YamlNode& node, const std::filesystem::path& folder,
+ClientTlsConfig ReadClientTls(const yaml::Node& node, const std::filesystem::path& folder,
                               Reporter& report) {
   ClientTlsConfig tls;
   bool sound = node.is_map() || node.is_null();
   const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
-    return FieldReader{field, [&, field, is_path](const YamlNode& value) {
+    return FieldReader{field, [&, field, is_path](const yaml::Node& value) {
                          const auto text = rules::ReadText(value, field, report);
                          sound = sound && text && !text->empty();
                          if (text) {
@@ -81,18 +80,18 @@ ClientTlsConfig ReadClientTls(const YamlNode& node, const std::filesystem::path&
   return tls;
 }
 
-void ReadSentinel(const YamlNode& node, const std::filesystem::path& folder, Reporter& report,
+void ReadSentinel(const yaml::Node& node, const std::filesystem::path& folder, Reporter& report,
                   RedisConfig& redis) {
-  const auto read_primary = [&](const YamlNode& value) {
+  const auto read_primary = [&](const yaml::Node& value) {
     redis.primary = rules::ReadText(value, "primary", report).value_or("");
   };
-  const auto read_addresses = [&](const YamlNode& value) {
+  const auto read_addresses = [&](const yaml::Node& value) {
     ReadAddresses(value, "addresses", kSentinelPort, report, redis.servers);
   };
-  const auto read_username = [&](const YamlNode& value) {
+  const auto read_username = [&](const yaml::Node& value) {
     redis.sentinel_username = rules::ReadText(value, "username", report).value_or("");
   };
-  const auto read_password_file = [&](const YamlNode& value) {
+  const auto read_password_file = [&](const yaml::Node& value) {
     redis.sentinel_password_file = ReadPasswordFile(value, folder, report);
   };
   const auto fields = std::to_array<FieldReader>({{"primary", read_primary},
@@ -107,40 +106,41 @@ void ReadSentinel(const YamlNode& node, const std::filesystem::path& folder, Rep
   }
 }
 
-RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder, Reporter& report) {
+RedisConfig ReadRedis(const yaml::Node& node, const std::filesystem::path& folder,
+                      Reporter& report) {
   RedisConfig redis;
   int servers_named = 0;
-  const YamlNode* database = nullptr;
-  const auto read_address = [&](const YamlNode& value) {
+  const yaml::Node* database = nullptr;
+  const auto read_address = [&](const yaml::Node& value) {
     ++servers_named;
     ReadAddress(value, kRedisPort, report, redis.servers);
   };
-  const auto read_sentinel = [&](const YamlNode& value) {
+  const auto read_sentinel = [&](const yaml::Node& value) {
     ++servers_named;
     redis.kind = RedisKind::kSentinel;
     ReadSentinel(value, folder, report, redis);
   };
-  const auto read_cluster = [&](const YamlNode& value) {
+  const auto read_cluster = [&](const yaml::Node& value) {
     ++servers_named;
     redis.kind = RedisKind::kCluster;
     ReadAddresses(value, "cluster", kRedisPort, report, redis.servers);
   };
-  const auto read_username = [&](const YamlNode& value) {
+  const auto read_username = [&](const yaml::Node& value) {
     redis.username = rules::ReadText(value, "username", report).value_or("");
   };
-  const auto refuse_password = [&](const YamlNode& value) {
+  const auto refuse_password = [&](const yaml::Node& value) {
     report.Fail(value,
                 "a password must be in a file of its own, where it can be changed: write "
                 "password_file: FILE");
   };
-  const auto read_password_file = [&](const YamlNode& value) {
+  const auto read_password_file = [&](const yaml::Node& value) {
     redis.password_file = ReadPasswordFile(value, folder, report);
   };
-  const auto read_database = [&](const YamlNode& value) {
+  const auto read_database = [&](const yaml::Node& value) {
     database = &value;
     ReadCount(value, kRedisMap["database"], report, redis.database);
   };
-  const auto read_timeout = [&](const YamlNode& value) {
+  const auto read_timeout = [&](const yaml::Node& value) {
     const auto timeout = rules::ReadDuration(value, "timeout", report);
     redis.timeout = timeout.value_or(redis.timeout);
     if (timeout && (*timeout < std::chrono::milliseconds(1) || *timeout > kLongestTimeout)) {
@@ -149,7 +149,7 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
                   "on_store_error");
     }
   };
-  const auto read_lease_keys = [&](const YamlNode& value) {
+  const auto read_lease_keys = [&](const yaml::Node& value) {
     ReadCount(value, kLeaseMap["keys"], report, redis.lease_keys);
   };
   const auto lease_fields = std::to_array<FieldReader>({{"keys", read_lease_keys}});
@@ -160,11 +160,11 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
        {"username", read_username},
        {"password", refuse_password},
        {"password_file", read_password_file},
-       {"tls", [&](const YamlNode& value) { redis.tls = ReadClientTls(value, folder, report); }},
+       {"tls", [&](const yaml::Node& value) { redis.tls = ReadClientTls(value, folder, report); }},
        {"database", read_database},
        {"timeout", read_timeout},
        {"lease",
-        [&](const YamlNode& value) { ReadFields(value, kLeaseMap, lease_fields, report); }}});
+        [&](const yaml::Node& value) { ReadFields(value, kLeaseMap, lease_fields, report); }}});
   ReadFields(node, kRedisMap, fields, report);
   if (servers_named != 1) {
     report.Fail(node, std::string("redis needs one of address, sentinel and cluster: ") + "write " +
@@ -181,7 +181,7 @@ RedisConfig ReadRedis(const YamlNode& node, const std::filesystem::path& folder,
 
 }  // namespace
 
-std::optional<RedisConfig> ReadStore(const YamlNode& node, const std::filesystem::path& folder,
+std::optional<RedisConfig> ReadStore(const yaml::Node& node, const std::filesystem::path& folder,
                                      Reporter& report) {
   std::optional<RedisConfig> redis;
   if (node.is_text() && node.text == "table") {
@@ -192,7 +192,9 @@ std::optional<RedisConfig> ReadStore(const YamlNode& node, const std::filesystem
                 "store must be table or a Redis: write store: table or " + std::string(kExample));
     return redis;
   }
-  const auto read_redis = [&](const YamlNode& value) { redis = ReadRedis(value, folder, report); };
+  const auto read_redis = [&](const yaml::Node& value) {
+    redis = ReadRedis(value, folder, report);
+  };
   ReadFields(node, kStoreMap, std::to_array<FieldReader>({{"redis", read_redis}}), report);
   if (!redis) {
     report.Fail(node, "store is empty: write store: table or " + std::string(kExample));

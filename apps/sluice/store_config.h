@@ -14,7 +14,7 @@
 #include "net/dial.h"
 #include "net/tls_context.h"
 #include "rules/findings.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::app {
 
@@ -57,7 +57,7 @@ struct RedisConfig {
 
 // Reads `store`. None: it is the table. What is wrong is reported with place and remedy; files are
 // read to say here what is wrong with them. Paths are relative to `folder`.
-[[nodiscard]] std::optional<RedisConfig> ReadStore(const rules::YamlNode& node,
+[[nodiscard]] std::optional<RedisConfig> ReadStore(const yaml::Node& node,
                                                    const std::filesystem::path& folder,
                                                    rules::Reporter& report);
 

@@ -6,36 +6,34 @@
 
 #include "rules/fields.h"
 #include "rules/findings.h"
-#include "rules/yaml_tree.h"
 #include "sources/files.h"
+#include "yaml/tree.h"
 
 namespace sluice::control {
 
 namespace {
 
-using rules::YamlNode;
-
 bool IsRuleSection(std::string_view name) {
   return name == "rules" || name == "attributes";
 }
 
-// As deep as a YamlTree may be.
-bool Same(const YamlNode& one, const YamlNode& other) {  // NOLINT(misc-no-recursion)
+// As deep as a yaml::Tree may be.
+bool Same(const yaml::Node& one, const yaml::Node& other) {  // NOLINT(misc-no-recursion)
   return one.kind == other.kind && one.quoted == other.quoted && one.text == other.text &&
          std::ranges::equal(one.items, other.items,
-                            [](const YamlNode* a, const YamlNode* b) { return Same(*a, *b); });
+                            [](const yaml::Node* a, const yaml::Node* b) { return Same(*a, *b); });
 }
 
 bool IsEmpty(const std::string& text, const std::string& file) {
   std::vector<Error> problems;
-  return rules::YamlTree(text, file, problems).root().is_null() && problems.empty();
+  return yaml::Tree(text, file, problems).root().is_null() && problems.empty();
 }
 
 // Adds the fields of `map` that `other` lacks or has otherwise.
-void AddDifferent(const YamlNode& map, const YamlNode& other, std::vector<std::string>& names) {
+void AddDifferent(const yaml::Node& map, const yaml::Node& other, std::vector<std::string>& names) {
   for (std::size_t i = 0; i < map.pair_count(); ++i) {
     const std::string& name = map.key(i).text;
-    const YamlNode* const value = rules::Fields(other).Get(name);
+    const yaml::Node* const value = rules::Fields(other).Get(name);
     if (!IsRuleSection(name) && (value == nullptr || !Same(*value, map.value(i))) &&
         std::ranges::find(names, name) == names.end()) {
       names.push_back(name);
@@ -73,8 +71,8 @@ tl::expected<rules::SourceText, std::vector<Error>> ConfigurationFile::Read() {
 
 std::vector<std::string> ConfigurationFile::ChangedSections() const {
   std::vector<Error> problems;
-  const rules::YamlTree first(at_start_.text, "", problems);
-  const rules::YamlTree second(last_, "", problems);
+  const yaml::Tree first(at_start_.text, "", problems);
+  const yaml::Tree second(last_, "", problems);
   std::vector<std::string> names;
   AddDifferent(second.root(), first.root(), names);
   AddDifferent(first.root(), second.root(), names);

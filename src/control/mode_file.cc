@@ -12,15 +12,13 @@
 #include <spdlog/spdlog.h>
 
 #include "rules/value_reader.h"
-#include "rules/yaml_tree.h"
 #include "sources/files.h"
 #include "wire/json_writer.h"
+#include "yaml/tree.h"
 
 namespace sluice::control {
 
 namespace {
-
-using rules::YamlNode;
 
 // An editor's steps: see sources::FileFollower.
 constexpr std::chrono::milliseconds kModeSettle{50};
@@ -43,14 +41,14 @@ std::string TextOf(const rules::ModeOverrides& modes) {
   return text + '\n';
 }
 
-rules::ModeOverrides Read(const YamlNode& root, rules::Reporter& report) {
+rules::ModeOverrides Read(const yaml::Node& root, rules::Reporter& report) {
   rules::ModeOverrides modes;
   if (!root.is_map()) {
     report.Fail(root, R"(the file is not a map: write {"kill_switch": false, "modes": {}})");
     return modes;
   }
   for (std::size_t i = 0; i < root.pair_count(); ++i) {
-    const YamlNode& value = root.value(i);
+    const yaml::Node& value = root.value(i);
     if (root.key(i).text == "kill_switch") {
       if (rules::ReadWord(value, "kill_switch", kTruths, report).value_or(0) == 1) {
         modes.all = rules::Mode::kOff;
@@ -92,7 +90,7 @@ Result<void> ModeFile::Load() {
       return tl::unexpected(text.error());
     }
     rules::Findings findings;
-    const rules::YamlTree tree(*text, file_, findings.errors);
+    const yaml::Tree tree(*text, file_, findings.errors);
     rules::Reporter report(file_, findings);
     if (findings.errors.empty()) {
       read = Read(tree.root(), report);

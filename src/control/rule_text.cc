@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "rules/yaml_tree.h"
 #include "wire/json_writer.h"
+#include "yaml/tree.h"
 
 namespace sluice::control {
 
 namespace {
-
-using rules::YamlNode;
 
 // Whether plain text is a JSON number: digits, or digits with a fraction.
 bool IsNumber(std::string_view text) {
@@ -27,27 +25,27 @@ bool IsNumber(std::string_view text) {
          (point == std::string_view::npos || digits(text.substr(point + 1)));
 }
 
-// The maximum depth of a YamlTree, which is less than a JsonWriter's.
-void Write(const YamlNode& node, wire::JsonWriter& json) {  // NOLINT(misc-no-recursion)
+// The maximum depth of a yaml::Tree, which is less than a JsonWriter's.
+void Write(const yaml::Node& node, wire::JsonWriter& json) {  // NOLINT(misc-no-recursion)
   switch (node.kind) {
-    case YamlNode::Kind::kNull:
+    case yaml::Node::Kind::kNull:
       json.Null();
       return;
-    case YamlNode::Kind::kText:
+    case yaml::Node::Kind::kText:
       if (!node.quoted && (IsNumber(node.text) || node.text == "true" || node.text == "false")) {
         json.Raw(node.text);
       } else {
         json.Text(node.text);
       }
       return;
-    case YamlNode::Kind::kList:
+    case yaml::Node::Kind::kList:
       json.BeginArray();
-      for (const YamlNode* item : node.items) {
+      for (const yaml::Node* item : node.items) {
         Write(*item, json);
       }
       json.EndArray();
       return;
-    case YamlNode::Kind::kMap:
+    case yaml::Node::Kind::kMap:
       json.BeginObject();
       for (std::size_t i = 0; i < node.pair_count(); ++i) {
         json.EscapedName(node.key(i).text);
@@ -58,7 +56,7 @@ void Write(const YamlNode& node, wire::JsonWriter& json) {  // NOLINT(misc-no-re
   }
 }
 
-const YamlNode* Member(const YamlNode& map, std::string_view name) {
+const yaml::Node* Member(const yaml::Node& map, std::string_view name) {
   for (std::size_t i = 0; map.is_map() && i < map.pair_count(); ++i) {
     if (map.key(i).text == name) {
       return &map.value(i);
@@ -71,11 +69,11 @@ const YamlNode* Member(const YamlNode& map, std::string_view name) {
 
 std::string RuleText(const rules::SourceText& source, std::string_view id) {
   std::vector<Error> problems;
-  const rules::YamlTree tree(source.text, source.name, problems);
-  const YamlNode* const list = Member(tree.root(), "rules");
+  const yaml::Tree tree(source.text, source.name, problems);
+  const yaml::Node* const list = Member(tree.root(), "rules");
   if (list != nullptr && list->is_list()) {
-    for (const YamlNode* rule : list->items) {
-      const YamlNode* const own = Member(*rule, "id");
+    for (const yaml::Node* rule : list->items) {
+      const yaml::Node* const own = Member(*rule, "id");
       if (own != nullptr && own->is_text() && own->text == id) {
         std::string text;
         wire::JsonWriter json(text);

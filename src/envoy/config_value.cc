@@ -11,7 +11,7 @@ namespace sluice::envoy {
 
 namespace {
 
-void FailToUnmarshal(const YamlNode& node, std::string_view go_type, Reporter& report) {
+void FailToUnmarshal(const yaml::Node& node, std::string_view go_type, Reporter& report) {
   std::string what;
   if (node.is_list()) {
     what = "!!seq";
@@ -25,7 +25,7 @@ void FailToUnmarshal(const YamlNode& node, std::string_view go_type, Reporter& r
                         std::string(go_type));
 }
 
-void Put(Members& members, const YamlNode& key, const YamlNode& value) {
+void Put(Members& members, const yaml::Node& key, const yaml::Node& value) {
   const auto same = std::ranges::find_if(members, [&key](const auto& member) {
     return member.first->kind == key.kind && key.is_text() && member.first->text == key.text;
   });
@@ -36,11 +36,11 @@ void Put(Members& members, const YamlNode& key, const YamlNode& value) {
   }
 }
 
-bool IsMergeKey(const YamlNode& key) {
+bool IsMergeKey(const yaml::Node& key) {
   return key.is_text() && !key.quoted && key.text == "<<";
 }
 
-bool IsScalar(const YamlNode& node) {
+bool IsScalar(const yaml::Node& node) {
   return !node.is_list() && !node.is_map();
 }
 
@@ -54,8 +54,8 @@ constexpr std::array<std::string_view, 24> kKeys{
     "algorithm", "burst", "period", "on_store_error", "sync", "rate_limits", "value_regex",
     "value_cidr"};
 
-void CheckItems(const YamlNode& list, Reporter& report) {
-  for (const YamlNode* item : list.items) {
+void CheckItems(const yaml::Node& list, Reporter& report) {
+  for (const yaml::Node* item : list.items) {
     if (item->is_map()) {
       CheckKeys(*item, report);
     } else {
@@ -65,7 +65,7 @@ void CheckItems(const YamlNode& list, Reporter& report) {
   }
 }
 
-void CheckValue(const YamlNode& value, Reporter& report) {
+void CheckValue(const yaml::Node& value, Reporter& report) {
   if (value.is_map()) {
     CheckKeys(value, report);
   } else if (value.is_list()) {
@@ -78,7 +78,7 @@ void CheckValue(const YamlNode& value, Reporter& report) {
 
 }  // namespace
 
-Members MembersOf(const YamlNode& map) {
+Members MembersOf(const yaml::Node& map) {
   Members members;
   if (!map.is_map()) {
     return members;
@@ -88,8 +88,8 @@ Members MembersOf(const YamlNode& map) {
     if (!IsMergeKey(map.key(i))) {
       continue;
     }
-    const YamlNode& merged = map.value(i);
-    const auto take = [&members](const YamlNode& from) {
+    const yaml::Node& merged = map.value(i);
+    const auto take = [&members](const yaml::Node& from) {
       for (const auto& [key, value] : MembersOf(from)) {
         Put(members, *key, *value);
       }
@@ -111,7 +111,7 @@ Members MembersOf(const YamlNode& map) {
   return members;
 }
 
-std::string ReadText(const YamlNode& node, Reporter& report) {
+std::string ReadText(const yaml::Node& node, Reporter& report) {
   if (!IsScalar(node)) {
     FailToUnmarshal(node, "string", report);
     return {};
@@ -119,7 +119,7 @@ std::string ReadText(const YamlNode& node, Reporter& report) {
   return TypeOf(node) == ScalarType::kNull ? std::string() : node.text;
 }
 
-bool ReadBool(const YamlNode& node, Reporter& report) {
+bool ReadBool(const yaml::Node& node, Reporter& report) {
   const ScalarType type = IsScalar(node) ? TypeOf(node) : ScalarType::kText;
   if (type == ScalarType::kNull) {
     return false;
@@ -131,7 +131,7 @@ bool ReadBool(const YamlNode& node, Reporter& report) {
   return TruthOf(node.text);
 }
 
-std::uint32_t ReadUint32(const YamlNode& node, Reporter& report) {
+std::uint32_t ReadUint32(const yaml::Node& node, Reporter& report) {
   const ScalarType type = IsScalar(node) ? TypeOf(node) : ScalarType::kText;
   if (type == ScalarType::kNull) {
     return 0;
@@ -144,8 +144,8 @@ std::uint32_t ReadUint32(const YamlNode& node, Reporter& report) {
   return static_cast<std::uint32_t>(*number);
 }
 
-std::vector<const YamlNode*> ReadMaps(const YamlNode& node, std::string_view go_type,
-                                      Reporter& report) {
+std::vector<const yaml::Node*> ReadMaps(const yaml::Node& node, std::string_view go_type,
+                                        Reporter& report) {
   if (node.is_list()) {
     return node.items;
   }
@@ -155,7 +155,7 @@ std::vector<const YamlNode*> ReadMaps(const YamlNode& node, std::string_view go_
   return {};
 }
 
-bool IsMapOrNull(const YamlNode& node, std::string_view go_type, Reporter& report) {
+bool IsMapOrNull(const yaml::Node& node, std::string_view go_type, Reporter& report) {
   if (node.is_map()) {
     return true;
   }
@@ -165,10 +165,10 @@ bool IsMapOrNull(const YamlNode& node, std::string_view go_type, Reporter& repor
   return false;
 }
 
-wire::StructValue ReadMetadata(const YamlNode& node, Reporter& report) {
+wire::StructValue ReadMetadata(const yaml::Node& node, Reporter& report) {
   if (node.is_list()) {
     wire::StructValue::List list;
-    for (const YamlNode* item : node.items) {
+    for (const yaml::Node* item : node.items) {
       list.push_back(ReadMetadata(*item, report));
     }
     return wire::StructValue(std::move(list));
@@ -199,7 +199,7 @@ wire::StructValue ReadMetadata(const YamlNode& node, Reporter& report) {
   return wire::StructValue(node.text);
 }
 
-std::string ShownAs(const YamlNode& node) {
+std::string ShownAs(const yaml::Node& node) {
   if (node.is_list()) {
     return "[...]";
   }
@@ -216,7 +216,7 @@ std::string ShownAs(const YamlNode& node) {
   }
 }
 
-void CheckKeys(const YamlNode& map, Reporter& report) {
+void CheckKeys(const yaml::Node& map, Reporter& report) {
   for (const auto& [key, value] : MembersOf(map)) {
     if (key->is_list() || key->is_map() || TypeOf(*key) != ScalarType::kText) {
       report.Fail(*key, "config error, key is not of type string: " + ShownAs(*key));

@@ -8,7 +8,7 @@
 #include "envoy/config_value.h"
 #include "envoy/limit_reader.h"
 #include "rules/findings.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::envoy {
 
@@ -23,7 +23,7 @@ void GatherLimits(const DescriptorLevel& level, std::vector<Limit*>& limits) {
   }
 }
 
-void ReadPattern(const YamlNode& node, ValuePattern::Kind kind, Reporter& report,
+void ReadPattern(const yaml::Node& node, ValuePattern::Kind kind, Reporter& report,
                  DescriptorNode& into) {
   into.value = ReadText(node, report);
   auto pattern = ValuePattern::Create(kind, into.value);
@@ -54,9 +54,9 @@ class ConfigReader {
     std::string path;
     StatName stat_name;
   };
-  void ReadDescriptors(const rules::YamlNode& list, const Above& above, DescriptorLevel& level,
+  void ReadDescriptors(const yaml::Node& list, const Above& above, DescriptorLevel& level,
                        rules::Reporter& report);
-  void ReadDescriptor(const rules::YamlNode& map, const Above& above, DescriptorLevel& level,
+  void ReadDescriptor(const yaml::Node& map, const Above& above, DescriptorLevel& level,
                       rules::Reporter& report);
 
   const ReadingOptions options_;
@@ -67,7 +67,7 @@ class ConfigReader {
 void ConfigReader::Read(const rules::SourceText& file) {
   rules::Reporter report(file.name, findings_);
   std::vector<Error> problems;
-  const rules::ForeignYaml tree(file.text, file.name, problems);
+  const yaml::ForeignTree tree(file.text, file.name, problems);
   for (Error& problem : problems) {
     report.Fail(problem.place.line, problem.place.column,
                 "error loading config file: " + std::move(problem.message));
@@ -76,7 +76,7 @@ void ConfigReader::Read(const rules::SourceText& file) {
   if (!problems.empty()) {
     return;
   }
-  const YamlNode& root = tree.root();
+  const yaml::Node& root = tree.root();
   if (IsMapOrNull(root, "map[interface {}]interface {}", report)) {
     CheckKeys(root, report);
   }
@@ -84,7 +84,7 @@ void ConfigReader::Read(const rules::SourceText& file) {
     return;
   }
   std::string domain;
-  const YamlNode* descriptors = nullptr;
+  const yaml::Node* descriptors = nullptr;
   for (const auto& [key, value] : MembersOf(root)) {
     if (key->text == "domain") {
       domain = ReadText(*value, report);
@@ -108,19 +108,19 @@ void ConfigReader::Read(const rules::SourceText& file) {
   }
 }
 
-void ConfigReader::ReadDescriptors(const YamlNode& list, const Above& above, DescriptorLevel& level,
-                                   Reporter& report) {
-  for (const YamlNode* item : ReadMaps(list, "[]config.YamlDescriptor", report)) {
+void ConfigReader::ReadDescriptors(const yaml::Node& list, const Above& above,
+                                   DescriptorLevel& level, Reporter& report) {
+  for (const yaml::Node* item : ReadMaps(list, "[]config.YamlDescriptor", report)) {
     ReadDescriptor(*item, above, level, report);
   }
 }
 
-void ConfigReader::ReadDescriptor(const YamlNode& map, const Above& above, DescriptorLevel& level,
+void ConfigReader::ReadDescriptor(const yaml::Node& map, const Above& above, DescriptorLevel& level,
                                   Reporter& report) {
   auto node = std::make_unique<DescriptorNode>();
-  const YamlNode* limit_node = nullptr;
-  const YamlNode* limits_node = nullptr;
-  const YamlNode* children = nullptr;
+  const yaml::Node* limit_node = nullptr;
+  const yaml::Node* limits_node = nullptr;
+  const yaml::Node* children = nullptr;
   bool shadow_mode = false;
   bool quota_mode = false;
   bool detailed_metric = false;

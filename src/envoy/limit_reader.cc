@@ -25,17 +25,17 @@ constexpr auto kAlgorithms =
 // The fields as written.
 struct Fields {
   std::string unit;
-  const YamlNode* unit_node = nullptr;
+  const yaml::Node* unit_node = nullptr;
   std::uint32_t requests_per_unit = 0;
   std::optional<std::uint32_t> burst;
-  const YamlNode* burst_node = nullptr;
+  const yaml::Node* burst_node = nullptr;
   std::optional<Algorithm> algorithm;
   std::optional<Duration> period;
-  const YamlNode* sync_node = nullptr;
+  const yaml::Node* sync_node = nullptr;
 };
 
-void ReadReplaces(const YamlNode& node, Reporter& report, Limit& limit) {
-  for (const YamlNode* item : ReadMaps(node, "[]config.YamlReplaces", report)) {
+void ReadReplaces(const yaml::Node& node, Reporter& report, Limit& limit) {
+  for (const yaml::Node* item : ReadMaps(node, "[]config.YamlReplaces", report)) {
     std::string name;
     for (const auto& [key, value] : MembersOf(*item)) {
       if (key->text == "name") {
@@ -46,7 +46,7 @@ void ReadReplaces(const YamlNode& node, Reporter& report, Limit& limit) {
   }
 }
 
-Fields ReadFields(const YamlNode& node, Reporter& report, Limit& limit) {
+Fields ReadFields(const yaml::Node& node, Reporter& report, Limit& limit) {
   Fields fields;
   for (const auto& [key, value] : MembersOf(node)) {
     const std::string_view field = key->text;
@@ -82,7 +82,7 @@ Fields ReadFields(const YamlNode& node, Reporter& report, Limit& limit) {
   return fields;
 }
 
-void CheckReplaces(const YamlNode& node, const Limit& limit, Reporter& report) {
+void CheckReplaces(const yaml::Node& node, const Limit& limit, Reporter& report) {
   for (const std::string& name : limit.replaces) {
     if (name.empty()) {
       report.Fail(node, "should not have an empty replaces entry");
@@ -105,7 +105,7 @@ core::Quota QuotaOf(const Fields& fields, Duration window) {
   return quota;
 }
 
-void ReadQuota(const YamlNode& node, const Fields& fields, Reporter& report, Limit& limit) {
+void ReadQuota(const yaml::Node& node, const Fields& fields, Reporter& report, Limit& limit) {
   const std::optional<Unit> unit = UnitNamed(fields.unit);
   if (limit.unlimited) {
     if (unit || fields.period) {
@@ -151,7 +151,7 @@ bool ShareCounter(const core::Quota& one, const core::Quota& other) {
   return kind(one) == kind(other) && one.window == other.window;
 }
 
-void CheckAmongOthers(const YamlNode& node, const Limit& limit,
+void CheckAmongOthers(const yaml::Node& node, const Limit& limit,
                       std::span<const std::unique_ptr<Limit>> before, Reporter& report) {
   if (limit.unlimited) {
     report.Fail(node, "a limit of rate_limits should not be unlimited: leave it out");
@@ -175,11 +175,11 @@ void CheckAmongOthers(const YamlNode& node, const Limit& limit,
 
 }  // namespace
 
-std::vector<std::unique_ptr<Limit>> ReadLimits(const YamlNode& list, const std::string& path,
+std::vector<std::unique_ptr<Limit>> ReadLimits(const yaml::Node& list, const std::string& path,
                                                Reporter& report) {
   std::vector<std::unique_ptr<Limit>> limits;
   const std::size_t before = report.error_count();
-  const std::vector<const YamlNode*> items = ReadMaps(list, "[]config.yamlRateLimit", report);
+  const std::vector<const yaml::Node*> items = ReadMaps(list, "[]config.yamlRateLimit", report);
   if (report.error_count() != before) {
     return limits;
   }
@@ -187,7 +187,7 @@ std::vector<std::unique_ptr<Limit>> ReadLimits(const YamlNode& list, const std::
     report.Fail(list, "rate_limits must have 1 to " + std::to_string(kMostLimits) + " limits");
     return limits;
   }
-  for (const YamlNode* item : items) {
+  for (const yaml::Node* item : items) {
     auto limit = ReadLimit(*item, path, report);
     CheckAmongOthers(*item, *limit, limits, report);
     limits.push_back(std::move(limit));
@@ -195,7 +195,8 @@ std::vector<std::unique_ptr<Limit>> ReadLimits(const YamlNode& list, const std::
   return limits;
 }
 
-std::unique_ptr<Limit> ReadLimit(const YamlNode& node, const std::string& path, Reporter& report) {
+std::unique_ptr<Limit> ReadLimit(const yaml::Node& node, const std::string& path,
+                                 Reporter& report) {
   auto limit = std::make_unique<Limit>();
   limit->path = path;
   const Fields fields = ReadFields(node, report, *limit);

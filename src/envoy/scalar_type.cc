@@ -126,7 +126,7 @@ bool TruthOf(std::string_view text) {
   return IsOneOf(text, kTrue);
 }
 
-ScalarType TypeOf(const rules::YamlNode& node) {
+ScalarType TypeOf(const yaml::Node& node) {
   const std::string_view text = node.text;
   if (node.is_null() || (!node.quoted && IsOneOf(text, kNull))) {
     return ScalarType::kNull;

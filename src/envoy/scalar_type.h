@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::envoy {
 
@@ -13,7 +13,7 @@ namespace sluice::envoy {
 enum class ScalarType : std::uint8_t { kNull, kBool, kInt, kFloat, kTimestamp, kText };
 
 // Of a node that is neither list nor map. Quoted text is kText.
-[[nodiscard]] ScalarType TypeOf(const rules::YamlNode& node);
+[[nodiscard]] ScalarType TypeOf(const yaml::Node& node);
 // "!!int", as messages have it.
 [[nodiscard]] std::string_view TagOf(ScalarType type);
 

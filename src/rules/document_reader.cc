@@ -29,7 +29,7 @@ void DocumentReader::ReadAttributes(AttributeTable& attributes) {
   if (!is_configuration_) {
     fields.RejectUnknown(kSections, "rule file", report_);
   }
-  if (const YamlNode* node = fields.Get("attributes"); node != nullptr) {
+  if (const yaml::Node* node = fields.Get("attributes"); node != nullptr) {
     if (!node->is_map()) {
       report_.Fail(*node, "attributes must be a map, as in attributes: {peer: {type: ip}}");
       return;
@@ -40,13 +40,13 @@ void DocumentReader::ReadAttributes(AttributeTable& attributes) {
   }
 }
 
-void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
+void DocumentReader::ReadAttribute(const yaml::Node& name, const yaml::Node& value,
                                    AttributeTable& attributes) {
   static constexpr std::array<std::string_view, 5> kFields{"type", "v4_prefix", "v6_prefix",
                                                            "nat64", "hash"};
   static constexpr std::array<std::string_view, 3> kTypes{"text", "ip", "host"};
   if (!name.is_text()) {
-    return;  // Reported by YamlTree.
+    return;  // Reported by yaml::Tree.
   }
   if (!IsAttributeName(name.text)) {
     report_.Fail(name, "\"" + name.text +
@@ -61,13 +61,13 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
   const Fields fields(value);
   fields.RejectUnknown(kFields, "declared attribute", report_);
   AttributeKind kind = AttributeKind::Of(name.text);
-  if (const YamlNode* type = fields.Get("type"); type != nullptr) {
+  if (const yaml::Node* type = fields.Get("type"); type != nullptr) {
     kind.form = static_cast<ValueForm>(ReadWord(*type, "type", kTypes, report_).value_or(0));
   }
   for (const auto& [field, target, bits] :
        {std::tuple{"v4_prefix", &kind.grouping.v4_prefix, 32},
         std::tuple{"v6_prefix", &kind.grouping.v6_prefix, 128}}) {
-    const YamlNode* node = fields.Get(field);
+    const yaml::Node* node = fields.Get(field);
     if (node == nullptr) {
       continue;
     }
@@ -83,14 +83,14 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
       *target = static_cast<int>(*length);
     }
   }
-  if (const YamlNode* node = fields.Get("nat64"); node != nullptr) {
+  if (const yaml::Node* node = fields.Get("nat64"); node != nullptr) {
     if (kind.is_ip()) {
       ReadNat64(*node, kind);
     } else {
       report_.Fail(fields.KeyOf("nat64"), "nat64 is for type: ip");
     }
   }
-  if (const YamlNode* node = fields.Get("hash"); node != nullptr) {
+  if (const yaml::Node* node = fields.Get("hash"); node != nullptr) {
     ReadHash(*node, kind);
   }
   if (!attributes.Declare(name.text, kind)) {
@@ -99,12 +99,12 @@ void DocumentReader::ReadAttribute(const YamlNode& name, const YamlNode& value,
   }
 }
 
-void DocumentReader::ReadNat64(const YamlNode& list, AttributeKind& kind) {
+void DocumentReader::ReadNat64(const yaml::Node& list, AttributeKind& kind) {
   if (!list.is_list()) {
     report_.Fail(list, "nat64 must be a list of prefixes, as in [64:ff9b::/96]");
     return;
   }
-  for (const YamlNode* item : list.items) {
+  for (const yaml::Node* item : list.items) {
     const auto prefix = item->is_text() ? IpPrefix::Parse(item->text) : std::nullopt;
     if (!prefix || !prefix->IsTranslationPrefix()) {
       report_.Fail(*item, "nat64: " + (item->is_text() ? item->text : "this") +
@@ -116,7 +116,7 @@ void DocumentReader::ReadNat64(const YamlNode& list, AttributeKind& kind) {
   }
 }
 
-void DocumentReader::ReadHash(const YamlNode& node, AttributeKind& kind) {
+void DocumentReader::ReadHash(const yaml::Node& node, AttributeKind& kind) {
   static constexpr std::array<std::string_view, 1> kFields{"secret"};
   if (!node.is_map()) {
     if (ReadBool(node, "hash", report_).value_or(false)) {
@@ -126,7 +126,7 @@ void DocumentReader::ReadHash(const YamlNode& node, AttributeKind& kind) {
   }
   const Fields fields(node);
   fields.RejectUnknown(kFields, "hash", report_);
-  const YamlNode* secret = fields.Get("secret");
+  const yaml::Node* secret = fields.Get("secret");
   const auto text = secret != nullptr ? ReadText(*secret, "secret", report_) : std::nullopt;
   if (secret == nullptr) {
     report_.Fail(node, "hash has no secret: write hash: {secret: ...}, or hash: true");
@@ -145,7 +145,7 @@ void DocumentReader::ReadRules(AttributeTable& attributes, QuotaShelf& calendars
     return;  // Reported in the first step.
   }
   const Fields fields(root_);
-  const YamlNode* rules = fields.Get("rules");
+  const yaml::Node* rules = fields.Get("rules");
   if (rules == nullptr) {
     if (!is_configuration_) {
       report_.Fail(root_, "rules is missing: for no rules write `rules: []`");
@@ -157,7 +157,7 @@ void DocumentReader::ReadRules(AttributeTable& attributes, QuotaShelf& calendars
                                           : "rules must be a list: begin each rule with - id:");
     return;
   }
-  for (const YamlNode* node : rules->items) {
+  for (const yaml::Node* node : rules->items) {
     if (!node->is_map()) {
       report_.Fail(*node,
                    node->is_text() && is_configuration_

@@ -8,7 +8,7 @@
 
 namespace sluice::rules {
 
-const YamlNode* Fields::Get(std::string_view name) const {
+const yaml::Node* Fields::Get(std::string_view name) const {
   for (std::size_t i = 0; i < map_->pair_count(); ++i) {
     if (map_->key(i).is_text() && map_->key(i).text == name) {
       return &map_->value(i);
@@ -17,7 +17,7 @@ const YamlNode* Fields::Get(std::string_view name) const {
   return nullptr;
 }
 
-const YamlNode& Fields::KeyOf(std::string_view name) const {
+const yaml::Node& Fields::KeyOf(std::string_view name) const {
   for (std::size_t i = 0; i < map_->pair_count(); ++i) {
     if (map_->key(i).is_text() && map_->key(i).text == name) {
       return map_->key(i);
@@ -29,12 +29,12 @@ const YamlNode& Fields::KeyOf(std::string_view name) const {
 void Fields::RejectUnknown(std::span<const std::string_view> known, std::string_view what,
                            Reporter& report, std::span<const ForeignWord> foreign) const {
   for (std::size_t i = 0; i < map_->pair_count(); ++i) {
-    const YamlNode& key = map_->key(i);
+    const yaml::Node& key = map_->key(i);
     if (!key.is_text() || std::find(known.begin(), known.end(), key.text) != known.end()) {
       continue;
     }
     if (key.text == "<<" && !key.quoted) {
-      continue;  // Reported by YamlTree.
+      continue;  // Reported by yaml::Tree.
     }
     if (const auto word = std::ranges::find(foreign, key.text, &ForeignWord::word);
         word != foreign.end()) {

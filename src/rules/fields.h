@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "rules/findings.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::rules {
 
@@ -17,13 +17,13 @@ struct ForeignWord {
 // A map of a rule file whose keys are field names.
 class Fields {
  public:
-  explicit Fields(const YamlNode& map) : map_(&map) {}
+  explicit Fields(const yaml::Node& map) : map_(&map) {}
 
-  [[nodiscard]] const YamlNode& map() const { return *map_; }
+  [[nodiscard]] const yaml::Node& map() const { return *map_; }
   // nullptr if the field is absent. A field given twice has been reported; the first counts.
-  [[nodiscard]] const YamlNode* Get(std::string_view name) const;
+  [[nodiscard]] const yaml::Node* Get(std::string_view name) const;
   // The position of the field's name.
-  [[nodiscard]] const YamlNode& KeyOf(std::string_view name) const;
+  [[nodiscard]] const yaml::Node& KeyOf(std::string_view name) const;
 
   // Reports every field that is not `known`. `what`: the kind of map ("rule", "plan"). `foreign`:
   // names that other rate limiters use for these fields.
@@ -31,7 +31,7 @@ class Fields {
                      Reporter& report, std::span<const ForeignWord> foreign = {}) const;
 
  private:
-  const YamlNode* map_;
+  const yaml::Node* map_;
 };
 
 }  // namespace sluice::rules

@@ -8,7 +8,7 @@
 
 #include "sluice/result.h"
 
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::rules {
 
@@ -26,17 +26,17 @@ class Reporter {
 
   Reporter(std::string file, Findings& findings) : file_(std::move(file)), findings_(&findings) {}
 
-  void Fail(const YamlNode& node, std::string message) {
+  void Fail(const yaml::Node& node, std::string message) {
     Fail(node.line, node.column, std::move(message));
   }
   void Fail(int line, int column, std::string message) {
     Note(findings_->errors, {std::move(message), {file_, line, column}});
   }
-  void Warn(const YamlNode& node, std::string message) {
+  void Warn(const yaml::Node& node, std::string message) {
     Note(findings_->warnings, {std::move(message), PlaceOf(node)});
   }
 
-  [[nodiscard]] Place PlaceOf(const YamlNode& node) const {
+  [[nodiscard]] Place PlaceOf(const yaml::Node& node) const {
     return {file_, node.line, node.column};
   }
   [[nodiscard]] const std::string& file() const { return file_; }

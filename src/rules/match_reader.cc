@@ -25,16 +25,16 @@ class MatchReader {
   MatchReader(AttributeTable& attributes, Reporter& report)
       : attributes_(attributes), report_(report) {}
 
-  Conditions Read(const YamlNode& node) {
+  Conditions Read(const yaml::Node& node) {
     Conditions conditions;
     if (!node.is_map()) {
       report_.Fail(node, "match must be a map, as in match: {endpoint: /login}");
       return conditions;
     }
     for (std::size_t i = 0; i < node.pair_count(); ++i) {
-      const YamlNode& key = node.key(i);
+      const yaml::Node& key = node.key(i);
       if (!key.is_text()) {
-        continue;  // Reported by YamlTree.
+        continue;  // Reported by yaml::Tree.
       }
       if (!IsAttributeName(key.text)) {
         report_.Fail(key, "match names the attribute \"" + key.text +
@@ -54,21 +54,21 @@ class MatchReader {
   }
 
  private:
-  void ReadValue(const YamlNode& node, bool in_list, std::vector<Pattern>& patterns) {
+  void ReadValue(const yaml::Node& node, bool in_list, std::vector<Pattern>& patterns) {
     switch (node.kind) {
-      case YamlNode::Kind::kText:
+      case yaml::Node::Kind::kText:
         ReadText(node, patterns);
         return;
-      case YamlNode::Kind::kMap:
+      case yaml::Node::Kind::kMap:
         ReadOperator(node, patterns);
         return;
-      case YamlNode::Kind::kList:
+      case yaml::Node::Kind::kList:
         if (!in_list) {
           ReadList(node, patterns);
           return;
         }
         break;
-      case YamlNode::Kind::kNull:
+      case yaml::Node::Kind::kNull:
         report_.Fail(node,
                      field_ + " is empty: write \"\" for the empty text, \"null\" for the word");
         return;
@@ -76,20 +76,20 @@ class MatchReader {
     report_.Fail(node, field_ + " is a list in a list: write one list of values");
   }
 
-  void ReadList(const YamlNode& node, std::vector<Pattern>& patterns) {
+  void ReadList(const yaml::Node& node, std::vector<Pattern>& patterns) {
     if (node.items.empty()) {
       report_.Fail(node, field_ + " is an empty list: no value could match");
     } else if (node.items.size() > kMaxPatternsPerCondition) {
       report_.Fail(
           node, field_ + " has more than " + std::to_string(kMaxPatternsPerCondition) + " values");
     } else {
-      for (const YamlNode* item : node.items) {
+      for (const yaml::Node* item : node.items) {
         ReadValue(*item, /*in_list=*/true, patterns);
       }
     }
   }
 
-  void ReadText(const YamlNode& node, std::vector<Pattern>& patterns) {
+  void ReadText(const yaml::Node& node, std::vector<Pattern>& patterns) {
     if (!ReadAttributeValue(node, field_, report_)) {
       return;
     }
@@ -129,12 +129,12 @@ class MatchReader {
     patterns.push_back(std::move(pattern));
   }
 
-  void ReadOperator(const YamlNode& node, std::vector<Pattern>& patterns) {
+  void ReadOperator(const yaml::Node& node, std::vector<Pattern>& patterns) {
     static constexpr std::array<std::string_view, 2> kOperators{"regex", "cidr"};
     const Fields fields(node);
     fields.RejectUnknown(kOperators, "condition", report_);
-    const YamlNode* regex = fields.Get("regex");
-    const YamlNode* cidr = fields.Get("cidr");
+    const yaml::Node* regex = fields.Get("regex");
+    const yaml::Node* cidr = fields.Get("cidr");
     if ((regex == nullptr) == (cidr == nullptr)) {
       if (regex != nullptr || node.items.empty()) {
         report_.Fail(node, field_ + ": write either {regex: ...} or {cidr: ...}");
@@ -151,13 +151,13 @@ class MatchReader {
       report_.Fail(
           *cidr, field_ + " has more than " + std::to_string(kMaxPatternsPerCondition) + " blocks");
     } else {
-      for (const YamlNode* item : cidr->items) {
+      for (const yaml::Node* item : cidr->items) {
         ReadCidr(*item, patterns);
       }
     }
   }
 
-  void ReadRegex(const YamlNode& node, std::vector<Pattern>& patterns) {
+  void ReadRegex(const yaml::Node& node, std::vector<Pattern>& patterns) {
     if (!node.is_text()) {
       report_.Fail(node, field_ + ": regex must be a text");
       return;
@@ -170,7 +170,7 @@ class MatchReader {
     patterns.push_back({Pattern::Kind::kRegex, node.text, {}, std::move(regex)});
   }
 
-  void ReadCidr(const YamlNode& node, std::vector<Pattern>& patterns) {
+  void ReadCidr(const yaml::Node& node, std::vector<Pattern>& patterns) {
     const auto block = node.is_text() ? IpPrefix::Parse(node.text) : std::nullopt;
     if (!block.has_value()) {
       report_.Fail(node, field_ + ": cidr " + (node.is_text() ? node.text + " " : "") +
@@ -194,7 +194,7 @@ class MatchReader {
 
 }  // namespace
 
-Conditions ReadMatch(const YamlNode& node, AttributeTable& attributes, Reporter& report) {
+Conditions ReadMatch(const yaml::Node& node, AttributeTable& attributes, Reporter& report) {
   return MatchReader(attributes, report).Read(node);
 }
 

@@ -14,7 +14,7 @@ namespace sluice::rules {
 namespace {
 
 // The text in keys for the address or block `text`; "" after reporting a problem.
-std::string CanonicalIp(const YamlNode& at, const std::string& text, const AttributeKind& kind,
+std::string CanonicalIp(const yaml::Node& at, const std::string& text, const AttributeKind& kind,
                         Reporter& report) {
   const IpGrouping& grouping = kind.grouping;
   if (const auto address = IpAddress::Parse(text); address.has_value()) {
@@ -37,7 +37,7 @@ std::string CanonicalIp(const YamlNode& at, const std::string& text, const Attri
 
 }  // namespace
 
-void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
+void ReadOverrides(const yaml::Node& node, std::span<const AttributeId> key,
                    const AttributeTable& attributes, QuotaReader& quotas, Reporter& report,
                    OverrideTable& table) {
   if (!node.is_map()) {
@@ -56,19 +56,19 @@ void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
     return;
   }
   table.reserve(node.pair_count());
-  // One key in two spellings. YamlTree reports the same spelling twice.
+  // One key in two spellings. yaml::Tree reports the same spelling twice.
   const bool spelled_freely =
       key.size() > 1 || attributes.kind(key.front()).form != ValueForm::kText;
   std::unordered_map<std::string, std::string_view> spellings;
   for (std::size_t i = 0; i < node.pair_count(); ++i) {
-    const YamlNode& name = node.key(i);
+    const yaml::Node& name = node.key(i);
     if (!node.value(i).is_map()) {
       report.Fail(node.value(i), "an override is a map, as in {rate: 5000}");
       continue;
     }
     const auto numbers = quotas.ReadChange(Fields(node.value(i)), "override");
     if (!name.is_text()) {
-      continue;  // Reported by YamlTree.
+      continue;  // Reported by yaml::Tree.
     }
     std::optional<std::vector<std::string>> parts;
     if (key.size() == 1) {

@@ -67,7 +67,7 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
   stated_burst_.reset();
   base_.reset();
   window_faulty_ = false;
-  const YamlNode* word = rule.Get("algorithm");
+  const yaml::Node* word = rule.Get("algorithm");
   if (word == nullptr) {
     report_.Fail(rule.map(), "algorithm is missing: write " + OneOf(kAlgorithmNames));
     return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
   RejectForeign(rule, quota.algorithm);
   const Stated stated = ReadStated(rule, quota.algorithm);
   ReadWindow(rule, quota);
-  if (const YamlNode* node = rule.Get("segments"); node != nullptr) {
+  if (const yaml::Node* node = rule.Get("segments"); node != nullptr) {
     if (const auto segments = ReadUnits(*node, "segments", report_); segments.has_value()) {
       if (*segments < 1 || *segments > core::kMaxSegments) {
         report_.Fail(*node, "segments is " + node->text + ": write 1 to " +
@@ -92,16 +92,16 @@ std::optional<core::Quota> QuotaReader::ReadRule(const Fields& rule) {
       }
     }
   }
-  if (const YamlNode* node = rule.Get("strict"); node != nullptr) {
+  if (const yaml::Node* node = rule.Get("strict"); node != nullptr) {
     quota.strict = ReadBool(*node, "strict", report_).value_or(false);
     if (quota.strict && rule.Get("segments") == nullptr) {
       quota.segments = core::kDefaultStrictSegments;
     }
   }
-  if (const YamlNode* node = rule.Get("shape"); node != nullptr) {
+  if (const yaml::Node* node = rule.Get("shape"); node != nullptr) {
     quota.shape = ReadBool(*node, "shape", report_).value_or(false);
   }
-  if (const YamlNode* node = rule.Get("reserve"); node != nullptr) {
+  if (const yaml::Node* node = rule.Get("reserve"); node != nullptr) {
     ReadReserves(*node, quota);
   }
   // A later Apply() for a plan must not treat the rule's own burst as the default burst.
@@ -147,7 +147,7 @@ std::optional<Numbers> QuotaReader::ReadChange(const Fields& fields, std::string
 QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algorithm) {
   Stated stated;
   const bool bucket = core::IsBucket(algorithm);
-  if (const YamlNode* node = fields.Get("limit"); node != nullptr) {
+  if (const yaml::Node* node = fields.Get("limit"); node != nullptr) {
     if (node->is_text() && node->text == "unlimited") {
       stated.unlimited = true;
     } else if (bucket) {
@@ -161,7 +161,7 @@ QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algo
   }
   for (const auto& [name, target] :
        {std::pair{"rate", &stated.rate}, std::pair{"burst", &stated.burst}}) {
-    if (const YamlNode* node = fields.Get(name); node != nullptr) {
+    if (const yaml::Node* node = fields.Get(name); node != nullptr) {
       if (!bucket) {
         report_.Fail(fields.KeyOf(name), std::string(name) + " is not a field of " +
                                              NameText(algorithm) + ": write limit");
@@ -192,15 +192,15 @@ void QuotaReader::RejectForeign(const Fields& rule, Algorithm algorithm) {
 
 void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
   if (Has(quota.algorithm, QuotaField::kHoldTtl)) {
-    if (const YamlNode* node = rule.Get("hold_ttl"); node != nullptr) {
+    if (const yaml::Node* node = rule.Get("hold_ttl"); node != nullptr) {
       const auto ttl = ReadDuration(*node, "hold_ttl", report_);
       window_faulty_ |= !ttl.has_value();
       quota.window = ttl.value_or(Duration(0));
     }
     return;
   }
-  const YamlNode* window = rule.Get("window");
-  const YamlNode* unit = rule.Get("unit");
+  const yaml::Node* window = rule.Get("window");
+  const yaml::Node* unit = rule.Get("unit");
   std::optional<CalendarUnit> calendar;
   if (window != nullptr && unit != nullptr) {
     report_.Fail(rule.KeyOf("unit"), "window and unit mean the same: remove one of them");
@@ -244,8 +244,8 @@ void QuotaReader::ReadWindow(const Fields& rule, core::Quota& quota) {
 }
 
 void QuotaReader::ReadCalendar(const Fields& rule, CalendarUnit unit, core::Quota& quota) {
-  const YamlNode* zone_node = rule.Get("time_zone");
-  const YamlNode* anchor_node = rule.Get("anchor");
+  const yaml::Node* zone_node = rule.Get("time_zone");
+  const yaml::Node* anchor_node = rule.Get("anchor");
   std::optional<std::string> zone = "UTC";
   std::optional<std::string> anchor = "";
   if (zone_node != nullptr) {
@@ -273,7 +273,7 @@ void QuotaReader::ReadCalendar(const Fields& rule, CalendarUnit unit, core::Quot
   quota.calendar = shelf_.Keep(std::move(*calendar));
 }
 
-void QuotaReader::ReadReserves(const YamlNode& node, core::Quota& quota) {
+void QuotaReader::ReadReserves(const yaml::Node& node, core::Quota& quota) {
   if (!node.is_map() || node.items.empty()) {
     report_.Fail(node, "reserve must be a map from priority to share, as in {critical: 20%}");
     return;
@@ -289,7 +289,7 @@ void QuotaReader::ReadReserves(const YamlNode& node, core::Quota& quota) {
     if (!node.key(i).is_text()) {
       continue;
     }
-    const YamlNode& share = node.value(i);
+    const yaml::Node& share = node.value(i);
     const std::string_view text = share.text;
     int percent = 0;
     const bool shaped = share.is_text() && text.size() >= 2 && text.size() <= 4 &&
@@ -349,7 +349,7 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
   }
   if (quota.window == Duration(0) && quota.calendar == nullptr) {
     const std::string_view number = bucket ? "rate" : "limit";
-    const YamlNode& at = fields.Get(number) != nullptr ? fields.KeyOf(number) : fields.map();
+    const yaml::Node& at = fields.Get(number) != nullptr ? fields.KeyOf(number) : fields.map();
     if (fields.Get("window") != nullptr || fields.Get("hold_ttl") != nullptr) {
       report_.Fail(*fields.Get(fields.Get("window") != nullptr ? "window" : "hold_ttl"),
                    "a duration of 0 is not possible: the shortest is 1ms");
@@ -367,7 +367,7 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
   if (auto fault = core::FaultOf(quota); fault.has_value()) {
     // A fault begins with the name of its field, if it has one.
     const std::string field = fault->substr(0, fault->find_first_of(" :"));
-    const YamlNode* node = fields.Get(field);
+    const yaml::Node* node = fields.Get(field);
     report_.Fail(node != nullptr ? *node : fields.map(), std::move(*fault));
     return false;
   }

@@ -50,7 +50,7 @@ class QuotaReader {
   void RejectForeign(const Fields& rule, core::Algorithm algorithm);
   void ReadWindow(const Fields& rule, core::Quota& quota);
   void ReadCalendar(const Fields& rule, core::CalendarUnit unit, core::Quota& quota);
-  void ReadReserves(const YamlNode& node, core::Quota& quota);
+  void ReadReserves(const yaml::Node& node, core::Quota& quota);
   // Applies `stated` to `quota`, whose burst is `stated_burst_` if set.
   bool Apply(const Fields& fields, const Stated& stated, core::Quota& quota);
 

@@ -49,7 +49,7 @@ constexpr std::array<std::string_view, 3> kOnStoreError{"allow", "deny", "local"
 
 class RuleReader {
  public:
-  RuleReader(const YamlNode& node, AttributeTable& attributes, QuotaShelf& calendars,
+  RuleReader(const yaml::Node& node, AttributeTable& attributes, QuotaShelf& calendars,
              Reporter& report)
       : fields_(node), attributes_(attributes), report_(report), quotas_(calendars, report) {}
 
@@ -58,7 +58,7 @@ class RuleReader {
     draft_.rule.place = report_.PlaceOf(fields_.map());
     draft_.rule.source = report_.file();
     ReadNames();
-    if (const YamlNode* match = fields_.Get("match"); match != nullptr) {
+    if (const yaml::Node* match = fields_.Get("match"); match != nullptr) {
       draft_.compiled.match = ReadMatch(*match, attributes_, report_);
     }
     ReadMode();
@@ -77,7 +77,7 @@ class RuleReader {
     }
     ReadCost();
     ReadPlans();
-    if (const YamlNode* overrides = fields_.Get("overrides"); overrides != nullptr) {
+    if (const yaml::Node* overrides = fields_.Get("overrides"); overrides != nullptr) {
       ReadOverrides(*overrides, draft_.compiled.key, attributes_, quotas_, report_,
                     draft_.compiled.overrides);
     }
@@ -86,21 +86,21 @@ class RuleReader {
 
  private:
   void ReadNames() {
-    if (const YamlNode* id = fields_.Get("id"); id != nullptr) {
+    if (const yaml::Node* id = fields_.Get("id"); id != nullptr) {
       draft_.rule.id = ReadId(*id, "id", report_).value_or("");
       draft_.rule.place = report_.PlaceOf(*id);
     } else {
       report_.Fail(fields_.map(), "id is missing: write a name for the rule");
     }
-    if (const YamlNode* formerly = fields_.Get("formerly"); formerly != nullptr) {
+    if (const yaml::Node* formerly = fields_.Get("formerly"); formerly != nullptr) {
       ReadFormerly(*formerly);
     }
-    if (const YamlNode* replaces = fields_.Get("replaces"); replaces != nullptr) {
+    if (const yaml::Node* replaces = fields_.Get("replaces"); replaces != nullptr) {
       if (!replaces->is_list()) {
         report_.Fail(*replaces, "replaces must be a list of rule ids, such as [api_rate]");
         return;
       }
-      for (const YamlNode* item : replaces->items) {
+      for (const yaml::Node* item : replaces->items) {
         if (auto id = ReadId(*item, "replaces", report_); id.has_value()) {
           draft_.replaces.emplace_back(std::move(*id), report_.PlaceOf(*item));
         }
@@ -109,20 +109,20 @@ class RuleReader {
   }
 
   // One id, or a list of ids.
-  void ReadFormerly(const YamlNode& node) {
+  void ReadFormerly(const yaml::Node& node) {
     if (node.is_list() && (node.items.empty() || node.items.size() > core::kMaxFormerIds)) {
       report_.Fail(node, "formerly must be an id that the rule had, or a list of 1 to " +
                              std::to_string(core::kMaxFormerIds) + " of them, the latest first");
       return;
     }
-    const auto read = [this](const YamlNode& item) {
+    const auto read = [this](const yaml::Node& item) {
       if (auto id = ReadId(item, "formerly", report_); id.has_value()) {
         draft_.rule.formerly.push_back(*std::move(id));
         draft_.formerly_places.push_back(report_.PlaceOf(item));
       }
     };
     if (node.is_list()) {
-      for (const YamlNode* item : node.items) {
+      for (const yaml::Node* item : node.items) {
         read(*item);
       }
     } else {
@@ -131,7 +131,7 @@ class RuleReader {
   }
 
   void ReadKey() {
-    const YamlNode* node = fields_.Get("key_pattern");
+    const yaml::Node* node = fields_.Get("key_pattern");
     if (node == nullptr && (fields_.Get("key") != nullptr || fields_.Get("keys") != nullptr)) {
       return;  // Reported as unknown, with the remedy.
     }
@@ -164,14 +164,14 @@ class RuleReader {
   }
 
   void ReadMode() {
-    if (const YamlNode* node = fields_.Get("mode"); node != nullptr) {
+    if (const yaml::Node* node = fields_.Get("mode"); node != nullptr) {
       draft_.rule.mode = static_cast<Mode>(ReadWord(*node, "mode", kModes, report_).value_or(0));
     }
   }
 
   // True if the rule counts nothing and has therefore been read completely.
   bool ReadAction() {
-    const YamlNode* node = fields_.Get("action");
+    const yaml::Node* node = fields_.Get("action");
     if (node == nullptr) {
       return false;
     }
@@ -188,7 +188,7 @@ class RuleReader {
                          ", which counts nothing");
       }
     }
-    const YamlNode* const match = fields_.Get("match");
+    const yaml::Node* const match = fields_.Get("match");
     if (match == nullptr || (match->is_map() && match->pair_count() == 0)) {
       report_.Fail(match == nullptr ? fields_.map() : *match,
                    std::string(match == nullptr ? "match is missing" : "match is empty") +
@@ -200,7 +200,7 @@ class RuleReader {
   }
 
   void ReadBan() {
-    const YamlNode* node = fields_.Get("ban");
+    const yaml::Node* node = fields_.Get("ban");
     if (node == nullptr) {
       return;
     }
@@ -213,7 +213,7 @@ class RuleReader {
     fields.RejectUnknown(kBanFields, "ban", report_);
     core::Ban ban;
     bool good = true;
-    if (const YamlNode* after = fields.Get("after"); after != nullptr) {
+    if (const yaml::Node* after = fields.Get("after"); after != nullptr) {
       ban.after = ReadUnits(*after, "after", report_).value_or(-1);
       if (ban.after == 0 || ban.after > core::kMostDenials) {
         report_.Fail(*after, "after is " + after->text + ": write 1 to " +
@@ -223,7 +223,7 @@ class RuleReader {
     }
     for (const auto& [field, length] :
          {std::pair{"within", &ban.within}, std::pair{"for", &ban.lasts}}) {
-      const YamlNode* value = fields.Get(field);
+      const yaml::Node* value = fields.Get(field);
       if (value == nullptr) {
         continue;
       }
@@ -248,7 +248,7 @@ class RuleReader {
   }
 
   void ReadPolicies() {
-    if (const YamlNode* node = fields_.Get("reservation_ttl"); node != nullptr) {
+    if (const yaml::Node* node = fields_.Get("reservation_ttl"); node != nullptr) {
       const auto ttl = ReadDuration(*node, "reservation_ttl", report_);
       if (ttl.has_value() && (*ttl == Duration(0) || *ttl > core::kLongestHorizon)) {
         report_.Fail(
@@ -257,22 +257,22 @@ class RuleReader {
         draft_.rule.reservation_ttl = *ttl;
       }
     }
-    if (const YamlNode* node = fields_.Get("on_missing"); node != nullptr) {
+    if (const yaml::Node* node = fields_.Get("on_missing"); node != nullptr) {
       draft_.rule.on_missing =
           static_cast<OnMissing>(ReadWord(*node, "on_missing", kOnMissing, report_).value_or(0));
     }
-    if (const YamlNode* node = fields_.Get("on_store_error"); node != nullptr) {
+    if (const yaml::Node* node = fields_.Get("on_store_error"); node != nullptr) {
       draft_.rule.on_store_error = static_cast<OnStoreError>(
           ReadWord(*node, "on_store_error", kOnStoreError, report_).value_or(0));
     }
-    if (const YamlNode* node = fields_.Get("retry_jitter"); node != nullptr) {
+    if (const yaml::Node* node = fields_.Get("retry_jitter"); node != nullptr) {
       draft_.rule.retry_jitter = ReadDuration(*node, "retry_jitter", report_).value_or(Duration(0));
     }
   }
 
   // After the quota, because not every quota can be leased.
   void ReadSync() {
-    const YamlNode* node = fields_.Get("sync");
+    const yaml::Node* node = fields_.Get("sync");
     if (node == nullptr) {
       return;
     }
@@ -292,7 +292,7 @@ class RuleReader {
   }
 
   void ReadCost() {
-    const YamlNode* node = fields_.Get("cost");
+    const yaml::Node* node = fields_.Get("cost");
     if (node == nullptr) {
       return;
     }
@@ -324,7 +324,7 @@ class RuleReader {
   }
 
   void ReadPlans() {
-    const YamlNode* node = fields_.Get("plans");
+    const yaml::Node* node = fields_.Get("plans");
     if (node == nullptr) {
       return;
     }
@@ -337,7 +337,7 @@ class RuleReader {
                               " plans: use overrides, which are found by one look-up");
       return;
     }
-    for (const YamlNode* item : node->items) {
+    for (const yaml::Node* item : node->items) {
       if (!item->is_map()) {
         report_.Fail(*item, "a plan is a map, as in {match: {plan: pro}, rate: 500}");
         continue;
@@ -345,7 +345,7 @@ class RuleReader {
       const Fields fields(*item);
       Plan plan;
       plan.place = report_.PlaceOf(*item);
-      if (const YamlNode* match = fields.Get("match"); match != nullptr) {
+      if (const yaml::Node* match = fields.Get("match"); match != nullptr) {
         plan.match = ReadMatch(*match, attributes_, report_);
       } else {
         report_.Fail(
@@ -368,7 +368,7 @@ class RuleReader {
 
 }  // namespace
 
-RuleDraft ReadRule(const YamlNode& node, AttributeTable& attributes, QuotaShelf& calendars,
+RuleDraft ReadRule(const yaml::Node& node, AttributeTable& attributes, QuotaShelf& calendars,
                    Reporter& report) {
   return RuleReader(node, attributes, calendars, report).Read();
 }

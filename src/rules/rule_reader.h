@@ -15,7 +15,7 @@
 #include "rules/findings.h"
 #include "rules/quota_reader.h"
 #include "rules/rule.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::rules {
 
@@ -33,13 +33,13 @@ inline constexpr std::size_t kMaxPatternsPerCondition = 10'000;
 // expression for the whole value, {cidr: ...} a block of addresses or a list of blocks. A list
 // accepts any of its values. For an attribute of type ip, an address is the block of that one
 // address. Reports problems; invalid parts are left out.
-[[nodiscard]] Conditions ReadMatch(const YamlNode& node, AttributeTable& attributes,
+[[nodiscard]] Conditions ReadMatch(const yaml::Node& node, AttributeTable& attributes,
                                    Reporter& report);
 
 // Reads a rule's `overrides` into `table`. `key`: the rule's key attributes. A map key has their
 // values; several are joined by ':', with '\' before a ':' or '\' in a value. Addresses are
 // converted to the form in keys. `quotas` must have read the rule.
-void ReadOverrides(const YamlNode& node, std::span<const AttributeId> key,
+void ReadOverrides(const yaml::Node& node, std::span<const AttributeId> key,
                    const AttributeTable& attributes, QuotaReader& quotas, Reporter& report,
                    OverrideTable& table);
 
@@ -60,7 +60,7 @@ struct RuleDraft {
 
 // Reads one rule and reports every problem in it. Invalid parts are left out of the draft. Its id
 // is "" if it has no valid id.
-[[nodiscard]] RuleDraft ReadRule(const YamlNode& node, AttributeTable& attributes,
+[[nodiscard]] RuleDraft ReadRule(const yaml::Node& node, AttributeTable& attributes,
                                  QuotaShelf& calendars, Reporter& report);
 
 inline constexpr std::size_t kMaxRules = 100'000;
@@ -71,7 +71,7 @@ class DocumentReader {
  public:
   // `is_configuration`: the source is the daemon's configuration. It need not have rules, and its
   // other sections are read by the daemon.
-  DocumentReader(const YamlNode& root, bool is_configuration, Reporter report)
+  DocumentReader(const yaml::Node& root, bool is_configuration, Reporter report)
       : root_(root), is_configuration_(is_configuration), report_(std::move(report)) {}
 
   // First step: top-level fields, and the types of attributes.
@@ -80,11 +80,11 @@ class DocumentReader {
   void ReadRules(AttributeTable& attributes, QuotaShelf& calendars, std::vector<RuleDraft>& drafts);
 
  private:
-  void ReadAttribute(const YamlNode& name, const YamlNode& value, AttributeTable& attributes);
-  void ReadNat64(const YamlNode& list, AttributeKind& kind);
-  void ReadHash(const YamlNode& node, AttributeKind& kind);
+  void ReadAttribute(const yaml::Node& name, const yaml::Node& value, AttributeTable& attributes);
+  void ReadNat64(const yaml::Node& list, AttributeKind& kind);
+  void ReadHash(const yaml::Node& node, AttributeKind& kind);
 
-  const YamlNode& root_;
+  const yaml::Node& root_;
   bool is_configuration_;
   Reporter report_;
 };

@@ -10,7 +10,7 @@
 #include "rules/rule_index.h"
 #include "rules/rule_reader.h"
 #include "rules/spelling.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::rules {
 
@@ -84,7 +84,7 @@ class RuleSetBuilder {
   // every `attributes` is read before the first rule. Overridden rules are dropped last, so that
   // their problems are reported too.
   void Read(std::span<const SourceText> sources) {
-    std::deque<YamlTree> trees;
+    std::deque<yaml::Tree> trees;
     std::vector<DocumentReader> readers;
     for (const SourceText& source : sources) {
       const std::size_t before = findings_.errors.size();

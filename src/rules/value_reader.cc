@@ -21,16 +21,16 @@ bool AllDigits(std::string_view text) {
 }
 
 // How a message calls a value of an unexpected kind.
-std::string Shown(const YamlNode& node) {
+std::string Shown(const yaml::Node& node) {
   constexpr std::size_t kShown = 40;
   switch (node.kind) {
-    case YamlNode::Kind::kNull:
+    case yaml::Node::Kind::kNull:
       return "nothing";
-    case YamlNode::Kind::kList:
+    case yaml::Node::Kind::kList:
       return "a list";
-    case YamlNode::Kind::kMap:
+    case yaml::Node::Kind::kMap:
       return "a map";
-    case YamlNode::Kind::kText:
+    case yaml::Node::Kind::kText:
       break;
   }
   const std::string text =
@@ -38,7 +38,7 @@ std::string Shown(const YamlNode& node) {
   return node.quoted ? '"' + text + '"' : text;
 }
 
-std::string Is(std::string_view field, const YamlNode& node) {
+std::string Is(std::string_view field, const yaml::Node& node) {
   return std::string(field) + " is " + Shown(node);
 }
 
@@ -78,7 +78,7 @@ std::string SplitRate(std::string_view text, std::string_view field) {
 
 }  // namespace
 
-std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field, Reporter& report) {
+std::optional<Units> ReadUnits(const yaml::Node& node, std::string_view field, Reporter& report) {
   const auto fail = [&](std::string_view remedy) -> std::optional<Units> {
     report.Fail(node, Is(field, node) + ": " + std::string(remedy));
     return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<Units> ReadUnits(const YamlNode& node, std::string_view field, Rep
   return fail("write a whole number from 0 to 999999999999999");
 }
 
-std::optional<Duration> ReadDuration(const YamlNode& node, std::string_view field,
+std::optional<Duration> ReadDuration(const yaml::Node& node, std::string_view field,
                                      Reporter& report) {
   const std::string_view text = node.text;
   const auto end = std::find_if_not(text.begin(), text.end(), IsDigit);
@@ -153,7 +153,7 @@ std::optional<Duration> ReadDuration(const YamlNode& node, std::string_view fiel
   return std::nullopt;
 }
 
-std::optional<bool> ReadBool(const YamlNode& node, std::string_view field, Reporter& report) {
+std::optional<bool> ReadBool(const yaml::Node& node, std::string_view field, Reporter& report) {
   if (node.is_text() && !node.quoted && (node.text == "true" || node.text == "false")) {
     return node.text == "true";
   }
@@ -161,7 +161,7 @@ std::optional<bool> ReadBool(const YamlNode& node, std::string_view field, Repor
   return std::nullopt;
 }
 
-std::optional<std::string> ReadText(const YamlNode& node, std::string_view field,
+std::optional<std::string> ReadText(const yaml::Node& node, std::string_view field,
                                     Reporter& report) {
   if (node.is_text()) {
     return node.text;
@@ -171,7 +171,7 @@ std::optional<std::string> ReadText(const YamlNode& node, std::string_view field
   return std::nullopt;
 }
 
-std::optional<std::string> ReadAttributeValue(const YamlNode& node, std::string_view field,
+std::optional<std::string> ReadAttributeValue(const yaml::Node& node, std::string_view field,
                                               Reporter& report) {
   auto text = ReadText(node, field, report);
   if (text && !node.quoted && IsJsonNumber(*text)) {
@@ -195,7 +195,7 @@ std::optional<std::string> ReadAttributeValue(const YamlNode& node, std::string_
   return text;
 }
 
-std::optional<std::size_t> ReadWord(const YamlNode& node, std::string_view field,
+std::optional<std::size_t> ReadWord(const yaml::Node& node, std::string_view field,
                                     std::span<const std::string_view> words, Reporter& report) {
   if (node.is_text()) {
     const auto found = std::find(words.begin(), words.end(), node.text);
@@ -212,7 +212,7 @@ std::optional<std::size_t> ReadWord(const YamlNode& node, std::string_view field
   return std::nullopt;
 }
 
-std::optional<core::Sync> ReadSync(const YamlNode& node, Reporter& report) {
+std::optional<core::Sync> ReadSync(const yaml::Node& node, Reporter& report) {
   using core::Sync;
   constexpr std::array kSyncs{Sync::kExact, Sync::kLease, Sync::kLocal};
   const std::array words{core::NameOf(kSyncs[0]), core::NameOf(kSyncs[1]), core::NameOf(kSyncs[2])};
@@ -220,7 +220,8 @@ std::optional<core::Sync> ReadSync(const YamlNode& node, Reporter& report) {
   return word.has_value() ? std::optional(kSyncs[*word]) : std::nullopt;
 }
 
-std::optional<std::string> ReadId(const YamlNode& node, std::string_view field, Reporter& report) {
+std::optional<std::string> ReadId(const yaml::Node& node, std::string_view field,
+                                  Reporter& report) {
   constexpr std::size_t kLongestId = 64;
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '.' || c == '_' ||

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "base/fault.h"
-#include "rules/yaml_tree.h"
 #include "sources/files.h"
+#include "yaml/tree.h"
 
 namespace sluice::sources {
 
@@ -76,11 +76,11 @@ std::string RuleDocument(std::string_view id, std::string_view body, rules::Find
     return "";
   }
   // By itself first: only what is one object cannot reach beyond the place it is put in.
-  const rules::YamlTree tree(text, "", findings.errors);
+  const yaml::Tree tree(text, "", findings.errors);
   if (!findings.errors.empty()) {
     return "";
   }
-  const rules::YamlNode& root = tree.root();
+  const yaml::Node& root = tree.root();
   if (!root.is_map()) {
     report.Fail(root, "a rule is one JSON object");
     return "";

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 namespace sluice::sources {
 
@@ -99,7 +99,7 @@ Result<std::string> ReadFile(const std::string& path) {
       return text;
     }
     text.append(block.data(), static_cast<std::size_t>(got));
-    if (text.size() > rules::kMaxTextBytes) {
+    if (text.size() > yaml::kMaxTextBytes) {
       return FileFault(path, "cannot be read: more than 64 MiB");
     }
   }

@@ -7,7 +7,7 @@
 
 namespace sluice::sources {
 
-// All of a file, at most 64 MiB (rules::kMaxTextBytes). Errors name the file and the reason.
+// All of a file, at most 64 MiB (yaml::kMaxTextBytes). Errors name the file and the reason.
 [[nodiscard]] Result<std::string> ReadFile(const std::string& path);
 
 // Puts `text` in place of the file at `path`, whole or not at all: written beside it, synced,

@@ -8,8 +8,8 @@ namespace sluice::envoy {
 namespace {
 
 ScalarType Plain(const std::string& text) {
-  rules::YamlNode node;
-  node.kind = rules::YamlNode::Kind::kText;
+  yaml::Node node;
+  node.kind = yaml::Node::Kind::kText;
   node.text = text;
   return TypeOf(node);
 }
@@ -44,8 +44,8 @@ TEST(ScalarTypeTest, TellsNumbersFromText) {
 }
 
 TEST(ScalarTypeTest, QuotedIsText) {
-  rules::YamlNode node;
-  node.kind = rules::YamlNode::Kind::kText;
+  yaml::Node node;
+  node.kind = yaml::Node::Kind::kText;
   node.text = "5";
   node.quoted = true;
   EXPECT_EQ(TypeOf(node), ScalarType::kText);

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/yaml_tree.h"
 #include "unit/rules/rules_fixture.h"
+#include "yaml/tree.h"
 
 namespace sluice::rules {
 namespace {
@@ -101,7 +101,7 @@ TEST(DocumentTest, DepthAndSizeAreBounded) {
   EXPECT_THAT(BuildText("rules: " + std::string(40, '[') + std::string(40, ']')).errors(),
               ElementsAre(HasSubstr("nested deeper than 32")));
   EXPECT_THAT(BuildText("rules: " + std::string(5000, '[')).errors(), SizeIs(::testing::Ge(1)));
-  EXPECT_THAT(BuildText(std::string(kMaxTextBytes + 1, ' ')).errors(),
+  EXPECT_THAT(BuildText(std::string(yaml::kMaxTextBytes + 1, ' ')).errors(),
               ElementsAre(HasSubstr("larger than 64 MiB")));
 }
 

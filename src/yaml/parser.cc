@@ -1,10 +1,10 @@
-#include "rules/yaml_parser.h"
+#include "yaml/parser.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace sluice::rules {
+namespace sluice::yaml {
 
 namespace {
 
@@ -17,7 +17,7 @@ bool IsNullWord(std::string_view text) {
 
 // The stream: documents, their directives and markers.
 
-const YamlNode* YamlParser::ReadDocument() {
+const Node* Parser::ReadDocument() {
   if (failed() || !BeginDocument() || at_.at_end()) {
     return nullptr;
   }
@@ -25,11 +25,11 @@ const YamlNode* YamlParser::ReadDocument() {
   if (at_.AtMarker('-')) {
     at_.Advance(3);
   }
-  const YamlNode* const root = ReadBlockNode({});
+  const Node* const root = ReadBlockNode({});
   return root != nullptr && EndDocument() ? root : nullptr;
 }
 
-bool YamlParser::BeginDocument() {
+bool Parser::BeginDocument() {
   anchors_.clear();
   handles_.clear();
   at_.SkipGap();
@@ -42,8 +42,8 @@ bool YamlParser::BeginDocument() {
   if (at_.Peek() != '%' || at_.column() != 0) {
     return true;
   }
-  YamlFault fault;
-  if (!ReadYamlDirectives(at_, handles_, fault)) {
+  Fault fault;
+  if (!ReadDirectives(at_, handles_, fault)) {
     fault_ = std::move(fault);
     return false;
   }
@@ -54,7 +54,7 @@ bool YamlParser::BeginDocument() {
   return true;
 }
 
-bool YamlParser::EndDocument() {
+bool Parser::EndDocument() {
   if (!EndLine()) {
     return false;
   }
@@ -71,7 +71,7 @@ bool YamlParser::EndDocument() {
   return false;
 }
 
-bool YamlParser::EndLine() {
+bool Parser::EndLine() {
   if (!at_.IsFirstInLine()) {
     at_.SkipBlanks();
     if (at_.AtComment()) {
@@ -90,9 +90,9 @@ bool YamlParser::EndLine() {
 
 // Nodes and their properties.
 
-bool YamlParser::ReadProperties(bool in_flow, YamlProperties& properties) {
-  YamlFault fault;
-  if (!ReadYamlProperties(at_, in_flow, handles_, properties, fault)) {
+bool Parser::ReadProperties(bool in_flow, Properties& properties) {
+  Fault fault;
+  if (!yaml::ReadProperties(at_, in_flow, handles_, properties, fault)) {
     fault_ = std::move(fault);
     return false;
   }
@@ -102,46 +102,45 @@ bool YamlParser::ReadProperties(bool in_flow, YamlProperties& properties) {
   return true;
 }
 
-bool YamlParser::Merge(const YamlProperties& from, YamlProperties& into) {
+bool Parser::Merge(const Properties& from, Properties& into) {
   if ((!from.anchor.empty() && !into.anchor.empty()) ||
-      (from.tag != YamlTag::kNone && into.tag != YamlTag::kNone)) {
+      (from.tag != Tag::kNone && into.tag != Tag::kNone)) {
     Fail(at_, "a value has one tag and one anchor: remove one of them");
     return false;
   }
   if (!from.anchor.empty()) {
     into.anchor = from.anchor;
   }
-  if (from.tag != YamlTag::kNone) {
+  if (from.tag != Tag::kNone) {
     into.tag = from.tag;
     into.tag_text = from.tag_text;
   }
   return true;
 }
 
-const YamlNode* YamlParser::Apply(const Inline& read, const YamlProperties& properties) {
+const Node* Parser::Apply(const Inline& read, const Properties& properties) {
   if (read.created == nullptr) {
     return properties.empty() ? read.node : Fail(at_, "an alias cannot have a tag or an anchor");
   }
-  YamlNode& node = *read.created;
+  Node& node = *read.created;
   const bool is_plain = node.is_text() && !node.quoted;
-  const YamlTag tag = properties.tag;
+  const Tag tag = properties.tag;
   const bool is_nonspecific = properties.tag_text == "!";
-  const bool fits = tag == YamlTag::kNone || is_nonspecific ||
-                    (tag == YamlTag::kList && node.is_list()) ||
-                    (tag == YamlTag::kMap && node.is_map()) ||
-                    ((tag == YamlTag::kText || tag == YamlTag::kAsWritten) && node.is_text());
+  const bool fits = tag == Tag::kNone || is_nonspecific || (tag == Tag::kList && node.is_list()) ||
+                    (tag == Tag::kMap && node.is_map()) ||
+                    ((tag == Tag::kText || tag == Tag::kAsWritten) && node.is_text());
   if (!fits && !options_.any_tag) {
     fault_ = {.message = "the tag " + properties.tag_text +
-                         (tag == YamlTag::kOther ? " has no meaning here: leave it out"
-                                                 : " does not fit this value: leave it out"),
+                         (tag == Tag::kOther ? " has no meaning here: leave it out"
+                                             : " does not fit this value: leave it out"),
               .line = node.line,
               .column = node.column - 1};
     return nullptr;
   }
-  if (is_plain && (tag == YamlTag::kNone || tag == YamlTag::kAsWritten) && IsNullWord(node.text)) {
-    node.kind = YamlNode::Kind::kNull;
+  if (is_plain && (tag == Tag::kNone || tag == Tag::kAsWritten) && IsNullWord(node.text)) {
+    node.kind = Node::Kind::kNull;
     node.text.clear();
-  } else if (is_plain && tag != YamlTag::kNone && tag != YamlTag::kAsWritten) {
+  } else if (is_plain && tag != Tag::kNone && tag != Tag::kAsWritten) {
     node.quoted = true;
   }
   if (!properties.anchor.empty()) {
@@ -150,39 +149,39 @@ const YamlNode* YamlParser::Apply(const Inline& read, const YamlProperties& prop
   return &node;
 }
 
-bool YamlParser::Open() {
-  if (depth_ >= kMaxYamlDepth) {
-    Fail(at_, "nested deeper than " + std::to_string(kMaxYamlDepth) + " levels");
+bool Parser::Open() {
+  if (depth_ >= kMaxDepth) {
+    Fail(at_, "nested deeper than " + std::to_string(kMaxDepth) + " levels");
     return false;
   }
   ++depth_;
   return true;
 }
 
-bool YamlParser::Count(std::size_t nodes) {
+bool Parser::Count(std::size_t nodes) {
   count_ += nodes;
-  if (count_ > kMaxYamlNodes) {
-    Fail(at_, "more than " + std::to_string(kMaxYamlNodes) +
+  if (count_ > kMaxNodes) {
+    Fail(at_, "more than " + std::to_string(kMaxNodes) +
                   " values, aliases counted in full: split the file");
     return false;
   }
   return true;
 }
 
-YamlNode* YamlParser::Add(YamlNode::Kind kind, const YamlCursor& begin) {
+Node* Parser::Add(Node::Kind kind, const Cursor& begin) {
   if (!Count(1)) {
     return nullptr;
   }
-  YamlNode& node = nodes_.emplace_back();
+  Node& node = nodes_.emplace_back();
   node.kind = kind;
   node.line = begin.line();
   node.column = begin.column() + 1;
   return &node;
 }
 
-YamlParser::Inline YamlParser::AddText(std::string text, bool quoted, const YamlCursor& begin) {
+Parser::Inline Parser::AddText(std::string text, bool quoted, const Cursor& begin) {
   const std::size_t before = count_;
-  YamlNode* const node = Add(YamlNode::Kind::kText, begin);
+  Node* const node = Add(Node::Kind::kText, begin);
   if (node == nullptr) {
     return {};
   }
@@ -191,16 +190,16 @@ YamlParser::Inline YamlParser::AddText(std::string text, bool quoted, const Yaml
   return {.node = node, .created = node, .count_before = before};
 }
 
-const YamlNode* YamlParser::AddEmpty(const YamlCursor& begin, const YamlProperties& properties) {
+const Node* Parser::AddEmpty(const Cursor& begin, const Properties& properties) {
   const Inline read = AddText("", /*quoted=*/false, begin);
   return read.node == nullptr ? nullptr : Apply(read, properties);
 }
 
-std::nullptr_t YamlParser::Fail(const YamlCursor& at, std::string message) {
+std::nullptr_t Parser::Fail(const Cursor& at, std::string message) {
   if (!fault_) {
     fault_ = {.message = std::move(message), .line = at.line(), .column = at.column()};
   }
   return nullptr;
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

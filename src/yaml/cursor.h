@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <string_view>
 
-namespace sluice::rules {
+namespace sluice::yaml {
 
 // A position in a YAML text in which all line breaks are '\n'. As in YAML, only spaces count as
 // indentation, never tabs.
-class YamlCursor {
+class Cursor {
  public:
-  explicit YamlCursor(std::string_view text) : text_(text) {}
+  explicit Cursor(std::string_view text) : text_(text) {}
 
   [[nodiscard]] bool at_end() const { return position_ >= text_.size(); }
   // The character `ahead` positions further; '\0' after the end.
@@ -119,4 +119,4 @@ class YamlCursor {
   int line_ = 1;
 };
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

@@ -1,26 +1,26 @@
-#include "rules/yaml_scalar.h"
+#include "yaml/scalar.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
 
-namespace sluice::rules {
+namespace sluice::yaml {
 
 namespace {
 
 // Whether a ':' here ends a plain scalar.
-bool AtPlainEnd(const YamlCursor& at, bool in_flow) {
+bool AtPlainEnd(const Cursor& at, bool in_flow) {
   const char c = at.Peek();
-  return (c == ':' && (at.SpaceAt(1) || (in_flow && YamlCursor::IsFlowSign(at.Peek(1))))) ||
-         at.AtComment() || (in_flow && YamlCursor::IsFlowSign(c));
+  return (c == ':' && (at.SpaceAt(1) || (in_flow && Cursor::IsFlowSign(at.Peek(1))))) ||
+         at.AtComment() || (in_flow && Cursor::IsFlowSign(c));
 }
 
 // The text of this line, without trailing blanks.
-std::string_view PlainLine(YamlCursor& at, bool in_flow) {
+std::string_view PlainLine(Cursor& at, bool in_flow) {
   const std::size_t begin = at.position();
   std::size_t end = begin;
   while (!at.AtBreakOrEnd() && !AtPlainEnd(at, in_flow)) {
-    const bool blank = YamlCursor::IsBlank(at.Peek());
+    const bool blank = Cursor::IsBlank(at.Peek());
     at.Advance();
     end = blank ? end : at.position();
   }
@@ -29,7 +29,7 @@ std::string_view PlainLine(YamlCursor& at, bool in_flow) {
 
 // Moves from the end of a line to the next line with text, and returns the line breaks in between;
 // 0 if there is no more text.
-std::size_t SkipToText(YamlCursor& at) {
+std::size_t SkipToText(Cursor& at) {
   std::size_t breaks = 0;
   while (at.Peek() == '\n') {
     at.NextLine();
@@ -40,7 +40,7 @@ std::size_t SkipToText(YamlCursor& at) {
 }
 
 // The same within quotes; false if the scalar cannot continue.
-bool FoldQuoted(YamlCursor& at, const YamlContext& context, std::string& text, YamlFault& fault) {
+bool FoldQuoted(Cursor& at, const Context& context, std::string& text, Fault& fault) {
   const std::size_t breaks = SkipToText(at);
   if (breaks == 0) {
     return true;  // The end, which the caller reports.
@@ -59,20 +59,20 @@ bool FoldQuoted(YamlCursor& at, const YamlContext& context, std::string& text, Y
 
 }  // namespace
 
-bool CanBeginPlain(const YamlCursor& at, bool in_flow) {
+bool CanBeginPlain(const Cursor& at, bool in_flow) {
   constexpr std::string_view kSigns = ",[]{}#&*!|>'\"%@`";
   const char c = at.Peek();
   if (at.SpaceAt(0) || kSigns.find(c) != std::string_view::npos) {
     return false;
   }
   return (c != '-' && c != '?' && c != ':') ||
-         !(at.SpaceAt(1) || (in_flow && YamlCursor::IsFlowSign(at.Peek(1))));
+         !(at.SpaceAt(1) || (in_flow && Cursor::IsFlowSign(at.Peek(1))));
 }
 
-std::string ReadPlain(YamlCursor& at, const YamlContext& context) {
+std::string ReadPlain(Cursor& at, const Context& context) {
   std::string text(PlainLine(at, context.in_flow));
   while (!context.one_line && at.Peek() == '\n') {
-    YamlCursor next = at;
+    Cursor next = at;
     const std::size_t breaks = SkipToText(next);
     if (breaks == 0 || next.AtMarker() || next.Indentation() <= context.indent ||
         AtPlainEnd(next, context.in_flow)) {
@@ -85,9 +85,8 @@ std::string ReadPlain(YamlCursor& at, const YamlContext& context) {
   return text;
 }
 
-std::optional<std::string> ReadSingleQuoted(YamlCursor& at, const YamlContext& context,
-                                            YamlFault& fault) {
-  const YamlCursor begin = at;
+std::optional<std::string> ReadSingleQuoted(Cursor& at, const Context& context, Fault& fault) {
+  const Cursor begin = at;
   std::string text;
   at.Advance();
   while (!at.at_end()) {
@@ -112,9 +111,8 @@ std::optional<std::string> ReadSingleQuoted(YamlCursor& at, const YamlContext& c
   return std::nullopt;
 }
 
-std::optional<std::string> ReadDoubleQuoted(YamlCursor& at, const YamlContext& context,
-                                            YamlFault& fault) {
-  const YamlCursor begin = at;
+std::optional<std::string> ReadDoubleQuoted(Cursor& at, const Context& context, Fault& fault) {
+  const Cursor begin = at;
   std::string text;
   std::size_t kept = 0;  // Blanks before this position were escaped, or begin a line.
   at.Advance();
@@ -155,4 +153,4 @@ std::optional<std::string> ReadDoubleQuoted(YamlCursor& at, const YamlContext& c
   return std::nullopt;
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

@@ -1,11 +1,11 @@
 #include <string>
 
-#include "rules/yaml_parser.h"
+#include "yaml/parser.h"
 
-// The part of YamlParser that reads block collections, by indentation.
-namespace sluice::rules {
+// The part of Parser that reads block collections, by indentation.
+namespace sluice::yaml {
 
-bool YamlParser::HasNoContent(const Block& block) const {
+bool Parser::HasNoContent(const Block& block) const {
   if (at_.at_end() || at_.AtMarker()) {
     return true;
   }
@@ -17,17 +17,17 @@ bool YamlParser::HasNoContent(const Block& block) const {
          !(block.list_at_indent && indent == block.indent && at_.AtIndicator('-'));
 }
 
-const YamlNode* YamlParser::ReadBlockNode(const Block& block) {
-  YamlProperties outer;  // In lines before the node.
-  const YamlCursor before = at_;
+const Node* Parser::ReadBlockNode(const Block& block) {
+  Properties outer;  // In lines before the node.
+  const Cursor before = at_;
   at_.SkipGap();
   for (bool compact = block.compact;; compact = false) {
     if (HasNoContent(block)) {
       return AddEmpty(before, outer);
     }
-    const YamlCursor begin = at_;
+    const Cursor begin = at_;
     const bool may_open = (compact || at_.IsFirstInLine()) && !at_.IsBehindTab();
-    YamlProperties own;
+    Properties own;
     if (!ReadProperties(/*in_flow=*/false, own)) {
       return nullptr;
     }
@@ -55,9 +55,8 @@ const YamlNode* YamlParser::ReadBlockNode(const Block& block) {
   }
 }
 
-const YamlNode* YamlParser::ReadBlockInline(const Block& block, const YamlCursor& begin,
-                                            bool may_open, const YamlProperties& outer,
-                                            const YamlProperties& own) {
+const Node* Parser::ReadBlockInline(const Block& block, const Cursor& begin, bool may_open,
+                                    const Properties& outer, const Properties& own) {
   Inline read;
   if (at_.AtIndicator(':')) {  // After properties: those of an empty key.
     read = AddText("", /*quoted=*/false, begin);
@@ -69,7 +68,7 @@ const YamlNode* YamlParser::ReadBlockInline(const Block& block, const YamlCursor
   }
   at_.SkipBlanks();
   if (!at_.AtIndicator(':')) {
-    YamlProperties properties = outer;
+    Properties properties = outer;
     return Merge(own, properties) ? Apply(read, properties) : nullptr;
   }
   if (at_.line() != begin.line()) {
@@ -84,11 +83,11 @@ const YamlNode* YamlParser::ReadBlockInline(const Block& block, const YamlCursor
     return Fail(at_,
                 "a second ':' in this line: put the value in quotes, or each key on its own line");
   }
-  const YamlNode* const key = Apply(read, own);
+  const Node* const key = Apply(read, own);
   return key == nullptr ? nullptr : ReadMap(begin, outer, key);
 }
 
-bool YamlParser::GoesOnAt(int indent) {
+bool Parser::GoesOnAt(int indent) {
   if (!EndLine() || at_.at_end() || at_.AtMarker() || at_.Indentation() < indent) {
     return false;
   }
@@ -102,10 +101,10 @@ bool YamlParser::GoesOnAt(int indent) {
   return !failed();
 }
 
-const YamlNode* YamlParser::ReadList(const YamlProperties& properties, bool in_map) {
+const Node* Parser::ReadList(const Properties& properties, bool in_map) {
   const std::size_t before = count_;
-  const YamlCursor begin = at_;
-  YamlNode* const list = Add(YamlNode::Kind::kList, begin);
+  const Cursor begin = at_;
+  Node* const list = Add(Node::Kind::kList, begin);
   if (list == nullptr || !Open()) {
     return nullptr;
   }
@@ -117,7 +116,7 @@ const YamlNode* YamlParser::ReadList(const YamlProperties& properties, bool in_m
       return Fail(at_, "this line is indented as the list's entries before it: begin it with -");
     }
     at_.Advance();
-    const YamlNode* const item =
+    const Node* const item =
         ReadBlockNode({.indent = begin.column(), .compact = true, .list_at_indent = false});
     if (item == nullptr) {
       return nullptr;
@@ -129,10 +128,10 @@ const YamlNode* YamlParser::ReadList(const YamlProperties& properties, bool in_m
                   : Apply({.node = list, .created = list, .count_before = before}, properties);
 }
 
-const YamlNode* YamlParser::ReadMap(const YamlCursor& begin, const YamlProperties& properties,
-                                    const YamlNode* first_key) {
+const Node* Parser::ReadMap(const Cursor& begin, const Properties& properties,
+                            const Node* first_key) {
   const std::size_t before = count_;
-  YamlNode* const map = Add(YamlNode::Kind::kMap, begin);
+  Node* const map = Add(Node::Kind::kMap, begin);
   if (map == nullptr || !Open()) {
     return nullptr;
   }
@@ -150,14 +149,14 @@ const YamlNode* YamlParser::ReadMap(const YamlCursor& begin, const YamlPropertie
 }
 
 // If a key has already been read, the cursor is at its ':'.
-bool YamlParser::ReadMapEntry(YamlNode& map, int indent) {
+bool Parser::ReadMapEntry(Node& map, int indent) {
   const Block value{.indent = indent, .compact = false, .list_at_indent = true};
   const Block marked{.indent = indent, .compact = true, .list_at_indent = true};
-  const YamlCursor begin = at_;
-  const YamlNode* read = nullptr;
+  const Cursor begin = at_;
+  const Node* read = nullptr;
   if (map.items.size() % 2 == 0 && at_.AtIndicator('?')) {
     at_.Advance();
-    const YamlNode* const key = ReadBlockNode(marked);
+    const Node* const key = ReadBlockNode(marked);
     if (key == nullptr || !EndLine()) {
       return false;
     }
@@ -168,15 +167,15 @@ bool YamlParser::ReadMapEntry(YamlNode& map, int indent) {
     read = has_value ? ReadBlockNode(marked) : AddEmpty(begin, {});
   } else {
     if (map.items.size() % 2 == 0) {
-      const YamlNode* const key = ReadInlineKey(indent);
+      const Node* const key = ReadInlineKey(indent);
       if (key == nullptr) {
         return false;
       }
       map.items.push_back(key);
     }
-    const YamlNode& key = *map.items.back();
+    const Node& key = *map.items.back();
     at_.Advance();
-    YamlNode* const last = nodes_.empty() ? nullptr : &nodes_.back();
+    Node* const last = nodes_.empty() ? nullptr : &nodes_.back();
     read = ReadBlockNode(value);
     if (read != nullptr && &nodes_.back() == read && read != last && read->is_null() &&
         read->text.empty()) {
@@ -192,9 +191,9 @@ bool YamlParser::ReadMapEntry(YamlNode& map, int indent) {
   return true;
 }
 
-const YamlNode* YamlParser::ReadInlineKey(int indent) {
-  const YamlCursor begin = at_;
-  YamlProperties properties;
+const Node* Parser::ReadInlineKey(int indent) {
+  const Cursor begin = at_;
+  Properties properties;
   if (!ReadProperties(/*in_flow=*/false, properties)) {
     return nullptr;
   }
@@ -224,9 +223,9 @@ const YamlNode* YamlParser::ReadInlineKey(int indent) {
   return Apply(read, properties);
 }
 
-const YamlNode* YamlParser::ReadBlockText(int indent, const YamlProperties& properties) {
-  const YamlCursor begin = at_;
-  YamlFault fault;
+const Node* Parser::ReadBlockText(int indent, const Properties& properties) {
+  const Cursor begin = at_;
+  Fault fault;
   auto text = ReadBlockScalar(at_, indent, fault);
   if (!text) {
     fault_ = std::move(fault);
@@ -236,4 +235,4 @@ const YamlNode* YamlParser::ReadBlockText(int indent, const YamlProperties& prop
   return read.node == nullptr ? nullptr : Apply(read, properties);
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

@@ -1,25 +1,25 @@
-#include "rules/yaml_properties.h"
+#include "yaml/properties.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
 
-namespace sluice::rules {
+namespace sluice::yaml {
 
 namespace {
 
 // Text is compared with each of them; there are only a few.
 constexpr std::size_t kMaxDirectives = 32;
-constexpr std::string_view kYamlTags = "tag:yaml.org,2002:";
+constexpr std::string_view kTags = "tag:yaml.org,2002:";
 
-bool FailAt(const YamlCursor& at, std::string message, YamlFault& fault) {
+bool FailAt(const Cursor& at, std::string message, Fault& fault) {
   fault = {.message = std::move(message), .line = at.line(), .column = at.column()};
   return false;
 }
 
 // Up to a blank or the end of the line.
-std::string_view TakeWord(YamlCursor& at) {
+std::string_view TakeWord(Cursor& at) {
   const std::size_t begin = at.position();
   while (!at.SpaceAt(0)) {
     at.Advance();
@@ -39,7 +39,7 @@ bool IsHandle(std::string_view text) {
                          std::ranges::all_of(text.substr(1, text.size() - 2), IsWordCharacter));
 }
 
-bool ReadVersion(std::string_view version, const YamlCursor& at, YamlFault& fault) {
+bool ReadVersion(std::string_view version, const Cursor& at, Fault& fault) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (version.starts_with("1.") && version.size() > 2 &&
       std::ranges::all_of(version.substr(2), is_digit)) {
@@ -48,40 +48,39 @@ bool ReadVersion(std::string_view version, const YamlCursor& at, YamlFault& faul
   return FailAt(at, "%YAML names an unsupported version: write %YAML 1.2, or leave it out", fault);
 }
 
-bool ReadHandle(YamlCursor& at, std::vector<YamlTagHandle>& handles, YamlFault& fault) {
-  const YamlCursor begin = at;
+bool ReadHandle(Cursor& at, std::vector<TagHandle>& handles, Fault& fault) {
+  const Cursor begin = at;
   const std::string_view name = TakeWord(at);
   const std::string_view prefix = TakeWord(at);
   if (!IsHandle(name) || prefix.empty()) {
     return FailAt(begin, "%TAG needs a name and a prefix: %TAG !e! tag:example.com,2000:", fault);
   }
-  if (std::ranges::find(handles, name, &YamlTagHandle::name) != handles.end()) {
+  if (std::ranges::find(handles, name, &TagHandle::name) != handles.end()) {
     return FailAt(begin, "%TAG gives this name twice", fault);
   }
   handles.push_back({.name = name, .prefix = prefix});
   return true;
 }
 
-YamlTag TagOf(std::string_view full) {
-  constexpr std::array<std::pair<std::string_view, YamlTag>, 7> kKnown{
-      {{"str", YamlTag::kText},
-       {"int", YamlTag::kAsWritten},
-       {"float", YamlTag::kAsWritten},
-       {"bool", YamlTag::kAsWritten},
-       {"null", YamlTag::kAsWritten},
-       {"seq", YamlTag::kList},
-       {"map", YamlTag::kMap}}};
-  if (!full.starts_with(kYamlTags)) {
-    return YamlTag::kOther;
+Tag TagOf(std::string_view full) {
+  constexpr std::array<std::pair<std::string_view, Tag>, 7> kKnown{{{"str", Tag::kText},
+                                                                    {"int", Tag::kAsWritten},
+                                                                    {"float", Tag::kAsWritten},
+                                                                    {"bool", Tag::kAsWritten},
+                                                                    {"null", Tag::kAsWritten},
+                                                                    {"seq", Tag::kList},
+                                                                    {"map", Tag::kMap}}};
+  if (!full.starts_with(kTags)) {
+    return Tag::kOther;
   }
-  const auto* const known = std::ranges::find(kKnown, full.substr(kYamlTags.size()),
-                                              &std::pair<std::string_view, YamlTag>::first);
-  return known == kKnown.end() ? YamlTag::kOther : known->second;
+  const auto* const known = std::ranges::find(kKnown, full.substr(kTags.size()),
+                                              &std::pair<std::string_view, Tag>::first);
+  return known == kKnown.end() ? Tag::kOther : known->second;
 }
 
 // After the '!' of "!<tag:...>".
-bool ReadVerbatim(YamlCursor& at, YamlProperties& properties, YamlFault& fault) {
-  const YamlCursor begin = at;
+bool ReadVerbatim(Cursor& at, Properties& properties, Fault& fault) {
+  const Cursor begin = at;
   at.Advance(2);
   const std::size_t from = at.position();
   while (!at.SpaceAt(0) && at.Peek() != '>') {
@@ -96,14 +95,14 @@ bool ReadVerbatim(YamlCursor& at, YamlProperties& properties, YamlFault& fault) 
   return true;
 }
 
-bool ReadTag(YamlCursor& at, const std::vector<YamlTagHandle>& handles, YamlProperties& properties,
-             YamlFault& fault) {
-  const YamlCursor begin = at;
+bool ReadTag(Cursor& at, const std::vector<TagHandle>& handles, Properties& properties,
+             Fault& fault) {
+  const Cursor begin = at;
   if (at.Peek(1) == '<') {
     return ReadVerbatim(at, properties, fault);
   }
   std::size_t handle_size = 1;
-  while (!at.SpaceAt(0) && !YamlCursor::IsFlowSign(at.Peek())) {
+  while (!at.SpaceAt(0) && !Cursor::IsFlowSign(at.Peek())) {
     at.Advance();
     if (at.position() - begin.position() > 1 && handle_size == 1 &&
         at.From(begin.position()).back() == '!') {
@@ -112,7 +111,7 @@ bool ReadTag(YamlCursor& at, const std::vector<YamlTagHandle>& handles, YamlProp
   }
   const std::string_view text = at.From(begin.position());
   if (text == "!") {
-    properties.tag = YamlTag::kText;
+    properties.tag = Tag::kText;
     return true;
   }
   const std::string_view handle = text.substr(0, handle_size);
@@ -120,24 +119,24 @@ bool ReadTag(YamlCursor& at, const std::vector<YamlTagHandle>& handles, YamlProp
   if (suffix.empty() || !IsHandle(handle)) {
     return FailAt(begin, "this tag is incomplete: write !!str, or put the text in quotes", fault);
   }
-  const auto known = std::ranges::find(handles, handle, &YamlTagHandle::name);
+  const auto known = std::ranges::find(handles, handle, &TagHandle::name);
   if (known != handles.end()) {
     properties.tag = TagOf(std::string(known->prefix) + std::string(suffix));
   } else if (handle == "!!") {
-    properties.tag = TagOf(std::string(kYamlTags) + std::string(suffix));
+    properties.tag = TagOf(std::string(kTags) + std::string(suffix));
   } else if (handle == "!") {
-    properties.tag = YamlTag::kOther;
+    properties.tag = Tag::kOther;
   } else {
     return FailAt(begin, "no %TAG of this document defines " + std::string(handle), fault);
   }
   return true;
 }
 
-bool ReadAnchor(YamlCursor& at, YamlProperties& properties, YamlFault& fault) {
-  const YamlCursor begin = at;
+bool ReadAnchor(Cursor& at, Properties& properties, Fault& fault) {
+  const Cursor begin = at;
   at.Advance();
   const std::size_t from = at.position();
-  while (!at.SpaceAt(0) && !YamlCursor::IsFlowSign(at.Peek())) {
+  while (!at.SpaceAt(0) && !Cursor::IsFlowSign(at.Peek())) {
     at.Advance();
   }
   properties.anchor = at.From(from);
@@ -147,10 +146,10 @@ bool ReadAnchor(YamlCursor& at, YamlProperties& properties, YamlFault& fault) {
 
 }  // namespace
 
-bool ReadYamlDirectives(YamlCursor& at, std::vector<YamlTagHandle>& handles, YamlFault& fault) {
+bool ReadDirectives(Cursor& at, std::vector<TagHandle>& handles, Fault& fault) {
   bool has_version = false;
   for (std::size_t count = 0; at.Peek() == '%' && at.column() == 0; ++count) {
-    const YamlCursor begin = at;
+    const Cursor begin = at;
     const std::string_view name = TakeWord(at);
     if (count == kMaxDirectives) {
       return FailAt(begin, "more than " + std::to_string(kMaxDirectives) + " directives", fault);
@@ -181,10 +180,10 @@ bool ReadYamlDirectives(YamlCursor& at, std::vector<YamlTagHandle>& handles, Yam
   return true;
 }
 
-bool ReadYamlProperties(YamlCursor& at, bool in_flow, const std::vector<YamlTagHandle>& handles,
-                        YamlProperties& properties, YamlFault& fault) {
+bool ReadProperties(Cursor& at, bool in_flow, const std::vector<TagHandle>& handles,
+                    Properties& properties, Fault& fault) {
   while (at.Peek() == '&' || at.Peek() == '!') {
-    const YamlCursor begin = at;
+    const Cursor begin = at;
     if (at.Peek() == '&') {
       if (!properties.anchor.empty()) {
         return FailAt(begin, "a value has one anchor: remove one of them", fault);
@@ -193,7 +192,7 @@ bool ReadYamlProperties(YamlCursor& at, bool in_flow, const std::vector<YamlTagH
         return false;
       }
     } else {
-      if (properties.tag != YamlTag::kNone) {
+      if (properties.tag != Tag::kNone) {
         return FailAt(begin, "a value has one tag: remove one of them", fault);
       }
       if (!ReadTag(at, handles, properties, fault)) {
@@ -201,7 +200,7 @@ bool ReadYamlProperties(YamlCursor& at, bool in_flow, const std::vector<YamlTagH
       }
       properties.tag_text = at.From(begin.position());
     }
-    if (!at.SpaceAt(0) && !(in_flow && YamlCursor::IsFlowSign(at.Peek()))) {
+    if (!at.SpaceAt(0) && !(in_flow && Cursor::IsFlowSign(at.Peek()))) {
       return FailAt(at, "a blank is missing after a tag or an anchor", fault);
     }
     at.SkipBlanks();
@@ -209,4 +208,4 @@ bool ReadYamlProperties(YamlCursor& at, bool in_flow, const std::vector<YamlTagH
   return true;
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

@@ -1,21 +1,21 @@
 #include <string>
 
-#include "rules/yaml_parser.h"
+#include "yaml/parser.h"
 
-// The part of YamlParser that reads nodes within lines: scalars, aliases, [] and {}.
-namespace sluice::rules {
+// The part of Parser that reads nodes within lines: scalars, aliases, [] and {}.
+namespace sluice::yaml {
 
-YamlParser::Inline YamlParser::ReadInline(const YamlContext& context) {
-  const YamlCursor begin = at_;
-  YamlFault fault;
+Parser::Inline Parser::ReadInline(const Context& context) {
+  const Cursor begin = at_;
+  Fault fault;
   std::optional<std::string> text;
   switch (at_.Peek()) {
     case '*':
       return ReadAlias();
     case '[':
-      return ReadFlowCollection(context, YamlNode::Kind::kList);
+      return ReadFlowCollection(context, Node::Kind::kList);
     case '{':
-      return ReadFlowCollection(context, YamlNode::Kind::kMap);
+      return ReadFlowCollection(context, Node::Kind::kMap);
     case '"':
     case '\'':
       text = at_.Peek() == '"' ? ReadDoubleQuoted(at_, context, fault)
@@ -37,11 +37,11 @@ YamlParser::Inline YamlParser::ReadInline(const YamlContext& context) {
   return AddText(ReadPlain(at_, context), /*quoted=*/false, begin);
 }
 
-YamlParser::Inline YamlParser::ReadAlias() {
-  const YamlCursor begin = at_;
+Parser::Inline Parser::ReadAlias() {
+  const Cursor begin = at_;
   at_.Advance();
   const std::size_t from = at_.position();
-  while (!at_.SpaceAt(0) && !YamlCursor::IsFlowSign(at_.Peek())) {
+  while (!at_.SpaceAt(0) && !Cursor::IsFlowSign(at_.Peek())) {
     at_.Advance();
   }
   const std::string name(at_.From(from));
@@ -62,7 +62,7 @@ YamlParser::Inline YamlParser::ReadAlias() {
   return {.node = found->second.node};
 }
 
-bool YamlParser::SkipFlowGap(const YamlContext& context) {
+bool Parser::SkipFlowGap(const Context& context) {
   const int line = at_.line();
   at_.SkipGap();
   if (at_.line() == line || at_.at_end()) {
@@ -78,7 +78,7 @@ bool YamlParser::SkipFlowGap(const YamlContext& context) {
   return !failed();
 }
 
-bool YamlParser::EndFlowEntry(const YamlContext& context, char close) {
+bool Parser::EndFlowEntry(const Context& context, char close) {
   if (!SkipFlowGap(context)) {
     return false;
   }
@@ -101,11 +101,11 @@ bool YamlParser::EndFlowEntry(const YamlContext& context, char close) {
 
 // Reads [...] or {...}. Both have the same form: entries, each followed by a comma or by the
 // closing bracket, with comments and line breaks in between. Only the entries differ.
-YamlParser::Inline YamlParser::ReadFlowCollection(YamlContext context, YamlNode::Kind kind) {
-  const bool is_list = kind == YamlNode::Kind::kList;
+Parser::Inline Parser::ReadFlowCollection(Context context, Node::Kind kind) {
+  const bool is_list = kind == Node::Kind::kList;
   const char close = is_list ? ']' : '}';
   const std::size_t before = count_;
-  YamlNode* const node = Add(kind, at_);
+  Node* const node = Add(kind, at_);
   if (node == nullptr || !Open()) {
     return {};
   }
@@ -127,16 +127,16 @@ YamlParser::Inline YamlParser::ReadFlowCollection(YamlContext context, YamlNode:
   return {.node = node, .created = node, .count_before = before, .ends_itself = true};
 }
 
-bool YamlParser::AtFlowColon(bool key_ends_itself) const {
+bool Parser::AtFlowColon(bool key_ends_itself) const {
   return at_.Peek() == ':' &&
-         (key_ends_itself || at_.SpaceAt(1) || YamlCursor::IsFlowSign(at_.Peek(1)));
+         (key_ends_itself || at_.SpaceAt(1) || Cursor::IsFlowSign(at_.Peek(1)));
 }
 
 // An entry of a list may be a map of one pair: [a: b].
-bool YamlParser::ReadFlowListEntry(YamlNode& list, const YamlContext& context) {
-  const YamlCursor begin = at_;
+bool Parser::ReadFlowListEntry(Node& list, const Context& context) {
+  const Cursor begin = at_;
   if (at_.AtIndicator('?')) {
-    YamlNode* const pair = Add(YamlNode::Kind::kMap, begin);
+    Node* const pair = Add(Node::Kind::kMap, begin);
     list.items.push_back(pair);
     return pair != nullptr && ReadFlowMapEntry(*pair, context);
   }
@@ -153,7 +153,7 @@ bool YamlParser::ReadFlowListEntry(YamlNode& list, const YamlContext& context) {
     Fail(at_, "a key within [] must be on one line");
     return false;
   }
-  YamlNode* const pair = Add(YamlNode::Kind::kMap, begin);
+  Node* const pair = Add(Node::Kind::kMap, begin);
   list.items.push_back(pair);
   if (pair == nullptr) {
     return false;
@@ -162,7 +162,7 @@ bool YamlParser::ReadFlowListEntry(YamlNode& list, const YamlContext& context) {
   return ReadFlowValue(*pair, context);
 }
 
-bool YamlParser::ReadFlowMapEntry(YamlNode& map, const YamlContext& context) {
+bool Parser::ReadFlowMapEntry(Node& map, const Context& context) {
   const bool is_marked = at_.AtIndicator('?');
   at_.Advance(is_marked ? 1 : 0);
   if (!SkipFlowGap(context)) {
@@ -181,7 +181,7 @@ bool YamlParser::ReadFlowMapEntry(YamlNode& map, const YamlContext& context) {
 }
 
 // From the ':' on.
-bool YamlParser::ReadFlowValue(YamlNode& map, const YamlContext& context) {
+bool Parser::ReadFlowValue(Node& map, const Context& context) {
   at_.Advance();
   if (!SkipFlowGap(context)) {
     return false;
@@ -190,9 +190,9 @@ bool YamlParser::ReadFlowValue(YamlNode& map, const YamlContext& context) {
   return !failed();
 }
 
-YamlParser::Inline YamlParser::ReadFlowNode(const YamlContext& context, bool may_be_empty) {
-  const YamlCursor begin = at_;
-  YamlProperties properties;
+Parser::Inline Parser::ReadFlowNode(const Context& context, bool may_be_empty) {
+  const Cursor begin = at_;
+  Properties properties;
   if (!ReadProperties(/*in_flow=*/true, properties) || !SkipFlowGap(context)) {
     return {};
   }
@@ -212,4 +212,4 @@ YamlParser::Inline YamlParser::ReadFlowNode(const YamlContext& context, bool may
   return read;
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

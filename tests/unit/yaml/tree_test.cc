@@ -1,4 +1,4 @@
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sluice::rules {
+namespace sluice::yaml {
 namespace {
 
 using ::testing::ElementsAre;
@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 std::vector<std::string> Problems(const std::string& text) {
   std::vector<Error> problems;
-  const YamlTree tree(text, "f", problems);
+  const Tree tree(text, "f", problems);
   std::vector<std::string> texts;
   for (const Error& problem : problems) {
     texts.push_back(problem.Text());
@@ -24,11 +24,11 @@ std::vector<std::string> Problems(const std::string& text) {
 }
 
 // The only key's value.
-YamlNode Value(const std::string& text) {
+Node Value(const std::string& text) {
   std::vector<Error> problems;
-  const YamlTree tree(text, "f", problems);
+  const Tree tree(text, "f", problems);
   EXPECT_THAT(problems, IsEmpty()) << text;
-  return tree.root().is_map() ? tree.root().value(0) : YamlNode{};
+  return tree.root().is_map() ? tree.root().value(0) : Node{};
 }
 
 TEST(YamlTreeTest, CommonSlipsHaveTheirPlaceAndTheirRemedy) {
@@ -72,7 +72,7 @@ TEST(YamlTreeTest, TextThatIsNoUtf8IsRefused) {
 TEST(YamlTreeTest, OnlyNullIsAWordOfItsOwn) {
   for (const std::string word :
        {"no", "on", "yes", "off", "true", "3", "1_000", "0x10", "2001-01-01"}) {
-    const YamlNode node = Value("a: " + word + "\n");
+    const Node node = Value("a: " + word + "\n");
     EXPECT_TRUE(node.is_text() && !node.quoted && node.text == word) << word;
   }
   for (const std::string null : {"", "~", "null", "Null", "NULL", "!!null", "!!null ~"}) {
@@ -97,9 +97,9 @@ TEST(YamlTreeTest, MergeKeysAndTagsWithoutMeaningAreRefused) {
 
 TEST(YamlTreeTest, AliasesAreTheNodesThatTheyName) {
   std::vector<Error> problems;
-  const YamlTree tree("a: &x [1]\nb: *x\n*x : c\n", "f", problems);
+  const Tree tree("a: &x [1]\nb: *x\n*x : c\n", "f", problems);
   EXPECT_EQ(problems.size(), 1U);  // A list for a key.
-  const YamlTree again("a: &x k\n*x : *x\n", "f", problems);
+  const Tree again("a: &x k\n*x : *x\n", "f", problems);
   EXPECT_EQ(problems.size(), 1U);
   EXPECT_EQ(&again.root().value(0), &again.root().value(1));
   EXPECT_EQ(again.root().key(1).text, "k");
@@ -114,10 +114,10 @@ TEST(YamlTreeTest, AForeignTextMayBeIndentedLooselyInBrackets) {
   const std::string text = "a: [\n1,\n2\n]\n";
   EXPECT_THAT(Problems(text), ElementsAre(StartsWith("f:2:1: ")));
   std::vector<Error> problems;
-  const ForeignYaml tree(text, "f", problems);
+  const ForeignTree tree(text, "f", problems);
   EXPECT_THAT(problems, IsEmpty());
   EXPECT_EQ(tree.root().value(0).items.size(), 2U);
 }
 
 }  // namespace
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

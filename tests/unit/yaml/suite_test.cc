@@ -1,4 +1,4 @@
-// The public YAML test suite: yaml_suite/README.md says where its cases come from.
+// The public YAML test suite: suite/README.md says where its cases come from.
 
 #include <cstddef>
 #include <deque>
@@ -12,10 +12,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/yaml_parser.h"
-#include "rules/yaml_tree.h"
+#include "yaml/parser.h"
+#include "yaml/tree.h"
 
-namespace sluice::rules {
+namespace sluice::yaml {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -66,7 +66,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-void Append(const YamlNode& node, std::vector<std::string>& nodes) {
+void Append(const Node& node, std::vector<std::string>& nodes) {
   if (node.is_null()) {
     nodes.emplace_back("=NULL");
   } else if (node.is_text()) {
@@ -74,7 +74,7 @@ void Append(const YamlNode& node, std::vector<std::string>& nodes) {
   } else {
     const std::string name = node.is_list() ? "SEQ" : "MAP";
     nodes.push_back("+" + name);
-    for (const YamlNode* item : node.items) {
+    for (const Node* item : node.items) {
       Append(*item, nodes);
     }
     nodes.push_back("-" + name);
@@ -87,12 +87,12 @@ TEST(YamlSuiteTest, EveryDocumentIsReadOrRefusedAsTheSuiteSays) {
   for (const auto& row : cases) {
     SCOPED_TRACE(TextOf(row, "id") + " " + TextOf(row, "name"));
     std::vector<Error> problems;
-    const auto text = PlainYamlText(TextOf(row, "yaml"), "", problems);
+    const auto text = PlainText(TextOf(row, "yaml"), "", problems);
     ASSERT_TRUE(text.has_value());
-    std::deque<YamlNode> nodes;
-    YamlParser parser(*text, {.any_tag = true}, nodes);
+    std::deque<Node> nodes;
+    Parser parser(*text, {.any_tag = true}, nodes);
     std::vector<std::string> read;
-    while (const YamlNode* const root = parser.ReadDocument()) {
+    while (const Node* const root = parser.ReadDocument()) {
       read.emplace_back("+DOC");
       Append(*root, read);
       read.emplace_back("-DOC");
@@ -113,7 +113,7 @@ TEST(YamlSuiteTest, ARuleFileIsReadOrRefusedAsTheTableSays) {
   for (const auto& row : Cases()) {
     SCOPED_TRACE(TextOf(row, "id") + " " + TextOf(row, "name"));
     std::vector<Error> problems;
-    const YamlTree tree(TextOf(row, "yaml"), "", problems);
+    const Tree tree(TextOf(row, "yaml"), "", problems);
     if (row.contains("fails")) {
       ASSERT_FALSE(problems.empty());
       EXPECT_EQ(problems.front().Text().substr(0, TextOf(row, "place").size()),
@@ -128,4 +128,4 @@ TEST(YamlSuiteTest, ARuleFileIsReadOrRefusedAsTheTableSays) {
 }
 
 }  // namespace
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

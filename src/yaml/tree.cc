@@ -1,13 +1,13 @@
-#include "rules/yaml_tree.h"
+#include "yaml/tree.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
 
 #include "base/utf8.h"
-#include "rules/yaml_parser.h"
+#include "yaml/parser.h"
 
-namespace sluice::rules {
+namespace sluice::yaml {
 
 namespace {
 
@@ -35,8 +35,8 @@ std::string WithPlainLines(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::string> PlainYamlText(std::string_view text, const std::string& file,
-                                         std::vector<Error>& problems) {
+std::optional<std::string> PlainText(std::string_view text, const std::string& file,
+                                     std::vector<Error>& problems) {
   if (text.size() > kMaxTextBytes) {
     problems.push_back(
         {"larger than " + std::to_string(kMaxTextBytes >> 20) + " MiB: split it into several files",
@@ -70,16 +70,16 @@ std::optional<std::string> PlainYamlText(std::string_view text, const std::strin
 
 namespace {
 
-void AddFault(const YamlParser& parser, const std::string& file, std::vector<Error>& problems) {
+void AddFault(const Parser& parser, const std::string& file, std::vector<Error>& problems) {
   if (const auto& fault = parser.fault()) {
     problems.push_back({fault->message, {file, fault->line, fault->column + 1}});
   }
 }
 
-void CheckKeys(const YamlNode& map, const std::string& file, std::vector<Error>& problems) {
+void CheckKeys(const Node& map, const std::string& file, std::vector<Error>& problems) {
   std::unordered_map<std::string_view, int> seen;
   for (std::size_t i = 0; i < map.pair_count(); ++i) {
-    const YamlNode& key = map.key(i);
+    const Node& key = map.key(i);
     const auto fail = [&](std::string message) {
       problems.push_back({std::move(message), {file, key.line, key.column}});
     };
@@ -100,20 +100,20 @@ void CheckKeys(const YamlNode& map, const std::string& file, std::vector<Error>&
 
 }  // namespace
 
-YamlTree::YamlTree(std::string_view text, const std::string& file, std::vector<Error>& problems) {
+Tree::Tree(std::string_view text, const std::string& file, std::vector<Error>& problems) {
   root_ = &nodes_.emplace_back();
-  const auto plain = PlainYamlText(text, file, problems);
+  const auto plain = PlainText(text, file, problems);
   if (!plain) {
     return;
   }
-  YamlParser parser(*plain, {}, nodes_);
-  const YamlNode* const root = parser.ReadDocument();
+  Parser parser(*plain, {}, nodes_);
+  const Node* const root = parser.ReadDocument();
   if (root == nullptr) {
     AddFault(parser, file, problems);
     return;
   }
   root_ = root;
-  for (const YamlNode& node : nodes_) {
+  for (const Node& node : nodes_) {
     if (node.is_map()) {
       CheckKeys(node, file, problems);
     }
@@ -125,18 +125,18 @@ YamlTree::YamlTree(std::string_view text, const std::string& file, std::vector<E
   AddFault(parser, file, problems);
 }
 
-ForeignYaml::ForeignYaml(std::string_view text, const std::string& file,
+ForeignTree::ForeignTree(std::string_view text, const std::string& file,
                          std::vector<Error>& problems) {
   root_ = &nodes_.emplace_back();
-  const auto plain = PlainYamlText(text, file, problems);
+  const auto plain = PlainText(text, file, problems);
   if (!plain) {
     return;
   }
-  YamlParser parser(*plain, {.any_flow_indent = true, .any_tag = true}, nodes_);
-  if (const YamlNode* const root = parser.ReadDocument()) {
+  Parser parser(*plain, {.any_flow_indent = true, .any_tag = true}, nodes_);
+  if (const Node* const root = parser.ReadDocument()) {
     root_ = root;
   }
   AddFault(parser, file, problems);
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "rules/yaml_scalar.h"
+#include "yaml/scalar.h"
 
-namespace sluice::rules {
+namespace sluice::yaml {
 
 namespace {
 
@@ -13,7 +13,7 @@ struct BlockHeader {
   int indent = 0;    // 0: the indentation of the first line.
 };
 
-bool ReadBlockHeader(YamlCursor& at, BlockHeader& header, YamlFault& fault) {
+bool ReadBlockHeader(Cursor& at, BlockHeader& header, Fault& fault) {
   at.Advance();
   while (!at.SpaceAt(0)) {
     const char c = at.Peek();
@@ -41,11 +41,11 @@ bool ReadBlockHeader(YamlCursor& at, BlockHeader& header, YamlFault& fault) {
 
 // The indentation of the first line with text; `indent` + 1 if there is none. False: a blank line
 // before it is longer, which is ambiguous.
-bool DetectIndent(YamlCursor at, int indent, int& detected, YamlFault& fault) {
+bool DetectIndent(Cursor at, int indent, int& detected, Fault& fault) {
   int longest = 0;
   while (at.Peek() == '\n') {
     at.NextLine();
-    const YamlCursor line = at;
+    const Cursor line = at;
     while (at.Peek() == ' ') {
       at.Advance();
     }
@@ -69,7 +69,7 @@ bool DetectIndent(YamlCursor at, int indent, int& detected, YamlFault& fault) {
 
 }  // namespace
 
-std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent, YamlFault& fault) {
+std::optional<std::string> ReadBlockScalar(Cursor& at, int indent, Fault& fault) {
   const bool folded = at.Peek() == '>';
   BlockHeader header;
   if (!ReadBlockHeader(at, header, fault)) {
@@ -84,7 +84,7 @@ std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent, YamlFault
   bool has_text = false;
   bool was_indented = false;  // The last line of text began with a blank: it is not folded.
   while (at.Peek() == '\n') {
-    YamlCursor line = at;
+    Cursor line = at;
     line.NextLine();
     line.SkipSpaces(width);
     if (line.AtBreakOrEnd()) {
@@ -92,7 +92,7 @@ std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent, YamlFault
       at = line;
       continue;
     }
-    YamlCursor line_begin = at;
+    Cursor line_begin = at;
     line_begin.NextLine();
     if (line.column() < width && line.Peek() == '\t') {
       fault = FaultAt(line, "a tab stands before a line of the text of | or >: write spaces");
@@ -102,7 +102,7 @@ std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent, YamlFault
       break;
     }
     ++breaks;
-    const bool is_indented = YamlCursor::IsBlank(line.Peek());
+    const bool is_indented = Cursor::IsBlank(line.Peek());
     if (!has_text) {
       text.append(breaks - 1, '\n');
     } else if (folded && !is_indented && !was_indented) {
@@ -126,4 +126,4 @@ std::optional<std::string> ReadBlockScalar(YamlCursor& at, int indent, YamlFault
   return text;
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string_view>
 
-#include "rules/yaml_scalar.h"
+#include "yaml/scalar.h"
 
-namespace sluice::rules {
+namespace sluice::yaml {
 
 namespace {
 
@@ -30,7 +30,7 @@ void AppendUtf8(std::uint32_t point, std::string& text) {
 }
 
 // `count` hexadecimal digits.
-std::optional<std::uint32_t> ReadHex(YamlCursor& at, int count) {
+std::optional<std::uint32_t> ReadHex(Cursor& at, int count) {
   std::uint32_t value = 0;
   for (int i = 0; i < count; ++i) {
     const char c = at.Peek();
@@ -48,7 +48,7 @@ std::optional<std::uint32_t> ReadHex(YamlCursor& at, int count) {
 }
 
 // \xHH, \uHHHH or \UHHHHHHHH, after the letter. Two \u may make one character, as in JSON.
-bool ReadCodePoint(YamlCursor& at, int digits, std::string& text) {
+bool ReadCodePoint(Cursor& at, int digits, std::string& text) {
   const auto first = ReadHex(at, digits);
   if (!first) {
     return false;
@@ -94,8 +94,8 @@ constexpr auto kEscapes = std::to_array<Escape>({{'0', std::string_view("\0", 1)
 
 }  // namespace
 
-bool ReadEscape(YamlCursor& at, std::string& text, YamlFault& fault) {
-  const YamlCursor begin = at;
+bool ReadEscape(Cursor& at, std::string& text, Fault& fault) {
+  const Cursor begin = at;
   const char letter = at.Peek(1);
   at.Advance(2);
   const int digits = letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
@@ -118,4 +118,4 @@ bool ReadEscape(YamlCursor& at, std::string& text, YamlFault& fault) {
   return true;
 }
 
-}  // namespace sluice::rules
+}  // namespace sluice::yaml
