@@ -14,7 +14,7 @@ struct ConfigMap;
 // What counts where a field is left out.
 struct Fallback {
   std::string_view text;
-  bool is_literal = false;  // It can be written so; else a person is told in words.
+  bool is_literal = false;  // The text is valid YAML; otherwise it is a description.
 
   constexpr Fallback() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): so that tables read well.

@@ -58,7 +58,7 @@ struct Parts {
   std::unique_ptr<control::EnvoyConfigLoader> envoy;  // nullptr where it is not configured.
 };
 
-// Tells whoever started the daemon that it serves, and systemd also when the end begins.
+// Announces that the daemon serves, and to systemd also that it stops.
 class Announcement final : public Component {
  public:
   explicit Announcement(const Parts& parts) : parts_(parts) {}

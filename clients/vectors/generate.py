@@ -47,7 +47,7 @@ def case(name, why, status, fields, meaning=None, call=None, body=None):
             "expect": expect(meaning, call, status)}
 
 
-def told(milliseconds, source="retry-after", **more):
+def stated(milliseconds, source="retry-after", **more):
     """Throttled, with a time to wait."""
     return {"throttled": True, "retry_after_ms": milliseconds, "retry_after_source": source, **more}
 

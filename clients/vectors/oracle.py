@@ -25,25 +25,25 @@ def expect(meaning, call, status):
     if meaning["never"]:
         return {"action": "give_up", "reason": "never", "source": None, "wait_ms": None, "hold_ms": 0, **where}
 
-    told, source = meaning["retry_after_ms"], meaning["retry_after_source"]
-    if not told:
-        told, source = quota_wait(meaning["items"], 0), meaning["items_source"]
-    if not told:
-        told = max(call["base_ms"], meaning["floor_ms"]) * 2 ** (call["attempt"] - 1)
-        told, source = min(told, max(call["cap_ms"], meaning["floor_ms"])), "backoff"
-    told = min(told, MOST_MS)
-    answer = {"source": source, "wait_ms": None, "hold_ms": min(told, DAY_MS), **where}
+    stated, source = meaning["retry_after_ms"], meaning["retry_after_source"]
+    if not stated:
+        stated, source = quota_wait(meaning["items"], 0), meaning["items_source"]
+    if not stated:
+        stated = max(call["base_ms"], meaning["floor_ms"]) * 2 ** (call["attempt"] - 1)
+        stated, source = min(stated, max(call["cap_ms"], meaning["floor_ms"])), "backoff"
+    stated = min(stated, MOST_MS)
+    answer = {"source": source, "wait_ms": None, "hold_ms": min(stated, DAY_MS), **where}
     repeatable = status != 503 or call["method"] in IDEMPOTENT or call["idempotency_key"]
     if call["attempt"] >= call["max_attempts"]:
         return {"action": "give_up", "reason": "attempts", **answer}
     if not repeatable:
         return {"action": "give_up", "reason": "unsafe", **answer}
-    if told > call["cap_ms"]:
+    if stated > call["cap_ms"]:
         return {"action": "give_up", "reason": "cap", **answer}
-    if call["deadline_ms"] is not None and told >= call["deadline_ms"]:
+    if call["deadline_ms"] is not None and stated >= call["deadline_ms"]:
         return {"action": "give_up", "reason": "deadline", **answer}
-    latest = told + told * call["jitter_percent"] // 100
+    latest = stated + stated * call["jitter_percent"] // 100
     if call["deadline_ms"] is not None:
         latest = min(latest, call["deadline_ms"])
-    answer["wait_ms"] = [told, latest]
-    return {"action": "wait", "reason": "told" if source != "backoff" else "backoff", **answer}
+    answer["wait_ms"] = [stated, latest]
+    return {"action": "wait", "reason": "server" if source != "backoff" else "backoff", **answer}

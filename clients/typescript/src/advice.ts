@@ -29,7 +29,7 @@ export function policyOf(given: Partial<Policy> = {}): Policy {
   return policy;
 }
 
-export type Reason = "ok" | "used_up" | "told" | "backoff" | "never" | "attempts" | "unsafe" | "cap" | "deadline";
+export type Reason = "ok" | "used_up" | "server" | "backoff" | "never" | "attempts" | "unsafe" | "cap" | "deadline";
 
 export interface Advice {
   /** proceed: no limit refused the request. wait: send it again. give_up: hand the response to the caller. */
@@ -77,7 +77,7 @@ function jsonObject(body: string | null | undefined): Record<string, unknown> {
   }
 }
 
-function toldMs(fields: Fields, answer: Record<string, unknown>, serverNowMs: number, nowMs: number): [number, string | null] {
+function statedMs(fields: Fields, answer: Record<string, unknown>, serverNowMs: number, nowMs: number): [number, string | null] {
   const exact = answer["retry_after_ms"];
   if (typeof exact === "number" && exact > 0) return [Math.min(exact, MOST_MS), "retry_after_ms"];
   const milliseconds = decimalMs(fields.get("retry-after-ms") ?? "", 1);
@@ -105,12 +105,12 @@ export function advise(response: Response429, call: Call): Advice {
   const serverNowMs = httpDateMs(fields.get("date") ?? "", nowMs) ?? nowMs;
   const object = status === 403 || status === 429 || status === 503 ? jsonObject(response.body) : {};
   const sluice = object["allowed"] === false && Array.isArray(object["limits"]);
-  let [told, source] = toldMs(fields, sluice ? object : {}, serverNowMs, nowMs);
+  let [stated, source] = statedMs(fields, sluice ? object : {}, serverNowMs, nowMs);
   const message = object["message"];
   const secondary =
     (status === 403 || status === 429) && typeof message === "string" && message.toLowerCase().includes("secondary rate limit");
 
-  let refused = status === 429 || status === 529 || ((status === 403 || status === 503) && told > 0) || secondary || sluice;
+  let refused = status === 429 || status === 529 || ((status === 403 || status === 503) && stated > 0) || secondary || sluice;
   const { family, quotas } = quotasOf(fields, refused, serverNowMs, nowMs);
   if (status === 403 && family === "x-ratelimit" && quotas[0]!.remaining === 0 && quotas[0]!.resetMs) refused = true;
   const bucket = fields.get("x-ratelimit-bucket") ?? fields.get("x-ratelimit-resource") ?? null;
@@ -133,27 +133,27 @@ export function advise(response: Response429, call: Call): Advice {
   if (
     fields.get("x-should-retry") === "false" ||
     (typeof error === "object" && error?.code === "insufficient_quota") ||
-    (sluice && !told)
+    (sluice && !stated)
   ) {
     return { ...base, action: "give_up", reason: "never" };
   }
 
-  if (!told) {
-    told = Math.min(resetMs(quotas, 0), MOST_MS);
+  if (!stated) {
+    stated = Math.min(resetMs(quotas, 0), MOST_MS);
     source = family;
   }
-  if (!told) {
+  if (!stated) {
     const floor = secondary ? GITHUB_SECONDARY_MS : 0;
-    told = Math.min(Math.max(policy.baseMs, floor) * 2 ** (attempt - 1), Math.max(policy.capMs, floor));
+    stated = Math.min(Math.max(policy.baseMs, floor) * 2 ** (attempt - 1), Math.max(policy.capMs, floor));
     source = "backoff";
   }
-  const refusal: Advice = { ...base, action: "give_up", source, holdMs: Math.min(told, DAY_MS), everywhere };
+  const refusal: Advice = { ...base, action: "give_up", source, holdMs: Math.min(stated, DAY_MS), everywhere };
   if (attempt >= policy.maxAttempts) return { ...refusal, reason: "attempts" };
   if (status === 503 && !IDEMPOTENT.has(method.toUpperCase()) && !idempotencyKey) return { ...refusal, reason: "unsafe" };
-  if (told > policy.capMs) return { ...refusal, reason: "cap" };
-  if (deadlineMs !== null && told >= deadlineMs) return { ...refusal, reason: "deadline" };
-  const latest = Math.min(told + Math.floor((told * policy.jitterPercent) / 100), deadlineMs ?? Infinity);
-  return { ...refusal, action: "wait", reason: source === "backoff" ? "backoff" : "told", waitMs: [told, latest] };
+  if (stated > policy.capMs) return { ...refusal, reason: "cap" };
+  if (deadlineMs !== null && stated >= deadlineMs) return { ...refusal, reason: "deadline" };
+  const latest = Math.min(stated + Math.floor((stated * policy.jitterPercent) / 100), deadlineMs ?? Infinity);
+  return { ...refusal, action: "wait", reason: source === "backoff" ? "backoff" : "server", waitMs: [stated, latest] };
 }
 
 /** The wait in milliseconds for a random number from 0 to 1; 0 unless the action is "wait". */
@@ -165,16 +165,16 @@ export function waitOf(advice: Advice, random: number): number {
 
 /** The advice in a sentence, for logs. */
 export function explain(advice: Advice): string {
-  const told = `${advice.source} says ${(advice.holdMs / 1000).toFixed(3)} s`;
+  const stated = `${advice.source} says ${(advice.holdMs / 1000).toFixed(3)} s`;
   switch (advice.reason) {
     case "ok": return "no limit";
-    case "used_up": return `the quota is used up: ${told}`;
-    case "told": return `refused by a limit: ${told}`;
+    case "used_up": return `the quota is used up: ${stated}`;
+    case "server": return `refused by a limit: ${stated}`;
     case "backoff": return "refused by a limit that says no time: backing off";
     case "never": return "refused by a limit, and waiting does not help";
     case "attempts": return "refused by a limit, and this was the last attempt";
     case "unsafe": return "503, and the request may have been processed: it has no idempotency key";
-    case "cap": return `refused by a limit: ${told}, more than the cap`;
-    case "deadline": return `refused by a limit: ${told}, more than the deadline leaves`;
+    case "cap": return `refused by a limit: ${stated}, more than the cap`;
+    case "deadline": return `refused by a limit: ${stated}, more than the deadline leaves`;
   }
 }

@@ -17,7 +17,7 @@ const MOST_RECEIPTS = 10_000;
  * The rule's limit and window are the daemon's: give the middleware the same `limit` and `windowMs`, which it shows in its
  * fields. A hit that the rule denies counts as one above the middleware's limit.
  *
- * attributes: makes the attributes of a check from the middleware's key; {key} unless told otherwise. If Sluice does not answer,
+ * attributes: makes the attributes of a check from the middleware's key; {key} unless you say otherwise. If Sluice does not answer,
  * a call rejects with Unavailable, and express-rate-limit's `passOnStoreError` decides.
  */
 export class SluiceStore {

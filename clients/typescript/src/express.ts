@@ -21,7 +21,7 @@ export interface ExpressResponse {
 
 /**
  * Asks Sluice before each request. A denied one is answered here, with the limit fields and Retry-After.
- * Attributes unless told otherwise: `ip` (request.ip), `method`, `endpoint` (the path). A slot of a concurrency rule is held
+ * Attributes unless you say otherwise: `ip` (request.ip), `method`, `endpoint` (the path). A slot of a concurrency rule is held
  * until the response is closed.
  */
 export function sluice<Request extends ExpressRequest>(options: MiddlewareOptions<Request>) {

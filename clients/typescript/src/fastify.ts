@@ -20,7 +20,7 @@ export interface FastifyReply {
 
 /**
  * Asks Sluice before each request. A denied one is answered here, with the limit fields and Retry-After.
- * Attributes unless told otherwise: `ip`, `method`, `endpoint` (the path). A slot of a concurrency rule is held until the
+ * Attributes unless you say otherwise: `ip`, `method`, `endpoint` (the path). A slot of a concurrency rule is held until the
  * response is closed.
  */
 export function sluice<Request extends FastifyRequest>(options: MiddlewareOptions<Request>) {

@@ -12,7 +12,7 @@ export interface HonoContext {
 
 /**
  * Asks Sluice before each request. A denied one is answered here, with the limit fields and Retry-After.
- * Attributes unless told otherwise: `method`, `endpoint` (the path). Hono knows no address: name your own function for limits by
+ * Attributes unless you say otherwise: `method`, `endpoint` (the path). Hono knows no address: name your own function for limits by
  * address. A slot of a concurrency rule is held until the handler has returned its response.
  */
 export function sluice<Context extends HonoContext>(options: MiddlewareOptions<Context>) {

@@ -33,7 +33,7 @@ export interface ThrottleOptions {
 /**
  * What servers said about their limits, by resource; shared by any number of fetches.
  *
- * A resource is a text that is made of a request: host and path, unless told otherwise. Resources share a bucket once the
+ * A resource is a text that is made of a request: host and path, unless you say otherwise. Resources share a bucket once the
  * server names it (X-RateLimit-Resource, X-RateLimit-Bucket), so that search stays open while the core quota is used up.
  * A limit that the server declares for all buckets holds the whole host.
  */
@@ -195,7 +195,7 @@ export interface ThrottledInit extends RequestInit {
 
 export type ThrottledFetch = (input: RequestInfo | URL, init?: ThrottledInit) => Promise<Response>;
 
-/** The resource of a request, unless told otherwise: its host and path, without the query. */
+/** The resource of a request, unless you say otherwise: its host and path, without the query. */
 export const hostAndPath = (url: URL): string => url.host + url.pathname;
 
 /** For servers with one quota for everything. */

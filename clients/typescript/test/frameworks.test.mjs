@@ -81,7 +81,7 @@ test("node:http: without attributes, and with a failing function", async (t) => 
   assert.equal((await get(failing, 1))[0].text, "Error: no user");
 });
 
-test("node:http: the attributes unless told otherwise", async (t) => {
+test("node:http: the attributes unless you say otherwise", async (t) => {
   const seen = [];
   const spy = { decide: async (attributes) => { seen.push(attributes); return client.check({}); } };
   await get((await listen(t, plain(express({ client: spy })))) + "/a/b?c=d", 1);

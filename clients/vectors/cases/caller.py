@@ -1,5 +1,5 @@
 """The same response, different callers: deadline, cap, attempt, jitter, method, clock."""
-from generate import case, told
+from generate import case, stated
 
 SOURCES = ["Rules of these vectors: README.md, The caller",
            "psf/requests#4854, urllib3/urllib3#3401: a Retry-After of an hour blocked an hour",
@@ -9,7 +9,7 @@ DATE = "Sun, 29 Nov 2026 12:00:00 GMT"
 
 
 def ten(name, why, **call):
-    return case(name, why, 429, TEN, told(10000), call)
+    return case(name, why, 429, TEN, stated(10000), call)
 
 
 def none(name, why, **call):
@@ -31,16 +31,16 @@ CASES = [
     ten("no jitter", "", jitter_percent=0),
     ten("much jitter", "", jitter_percent=100),
     ten("POST", "A 429 was not processed: any method may be sent again.", method="POST"),
-    case("503 to a POST", "It may have been processed.", 503, TEN, told(10000), {"method": "POST"}),
-    case("503 to a POST with a key", "An idempotency key makes it safe.", 503, TEN, told(10000),
+    case("503 to a POST", "It may have been processed.", 503, TEN, stated(10000), {"method": "POST"}),
+    case("503 to a POST with a key", "An idempotency key makes it safe.", 503, TEN, stated(10000),
          {"method": "POST", "idempotency_key": True}),
-    case("503 to a PUT", "Idempotent", 503, TEN, told(10000), {"method": "PUT"}),
-    case("503 to a PATCH", "Not idempotent", 503, TEN, told(10000), {"method": "PATCH"}),
-    case("an hour", "Give up; others of this bucket hold.", 429, {"Retry-After": "3600"}, told(3600000)),
-    case("an hour, and the caller has two", "", 429, {"Retry-After": "3600"}, told(3600000),
+    case("503 to a PUT", "Idempotent", 503, TEN, stated(10000), {"method": "PUT"}),
+    case("503 to a PATCH", "Not idempotent", 503, TEN, stated(10000), {"method": "PATCH"}),
+    case("an hour", "Give up; others of this bucket hold.", 429, {"Retry-After": "3600"}, stated(3600000)),
+    case("an hour, and the caller has two", "", 429, {"Retry-After": "3600"}, stated(3600000),
          {"cap_ms": 7200000, "deadline_ms": 7200000}),
     case("a month", "What a field says holds others for a day at most, then one request looks again.", 429,
-         {"Retry-After": "2592000"}, told(2592000000)),
+         {"Retry-After": "2592000"}, stated(2592000000)),
     none("back-off 1", "base"),
     none("back-off 2", "twice", attempt=2),
     none("back-off 3", "four times", attempt=3),
@@ -53,14 +53,14 @@ CASES = [
     none("back-off, the last attempt", "", attempt=5),
     none("back-off, another base", "", base_ms=100, attempt=2),
     case("the clock is an hour slow", "A date is measured from Date.", 429,
-         {"Date": DATE, "Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, told(10000), {"now_ms": 1795950000000}),
+         {"Date": DATE, "Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, stated(10000), {"now_ms": 1795950000000}),
     case("the clock is a year fast", "A date is measured from Date.", 429,
-         {"Date": DATE, "Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, told(10000), {"now_ms": 1827489600000}),
-    case("seconds need no clock", "", 429, {"Date": DATE, **TEN}, told(10000), {"now_ms": 1}),
+         {"Date": DATE, "Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, stated(10000), {"now_ms": 1827489600000}),
+    case("seconds need no clock", "", 429, {"Date": DATE, **TEN}, stated(10000), {"now_ms": 1}),
     case("slow, and no Date", "The client's clock is all there is: the hour is added.", 429,
-         {"Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, told(3610000), {"now_ms": 1795950000000}),
+         {"Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, stated(3610000), {"now_ms": 1795950000000}),
     case("fast, and no Date", "The date is past: back off.", 429,
          {"Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, {"throttled": True}, {"now_ms": 1795957200000}),
-    case("the clock has milliseconds", "", 429, {"Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, told(9250),
+    case("the clock has milliseconds", "", 429, {"Retry-After": "Sun, 29 Nov 2026 12:00:10 GMT"}, stated(9250),
          {"now_ms": 1795953600750}),
 ]

@@ -1,5 +1,5 @@
 """Fields that disagree. One source counts, and always the same."""
-from generate import case, quota, told
+from generate import case, quota, stated
 
 SOURCES = ["draft-ietf-httpapi-ratelimit-headers-10: Retry-After takes precedence",
            "Rule of these vectors: README.md, Which field counts"]
@@ -17,7 +17,7 @@ CASES = [
          {"RateLimit-Remaining": "0", "RateLimit-Reset": "4", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "8"},
          quota(F3, (0, 4000))),
     case("Retry-After against X-RateLimit", "Retry-After counts, though it is shorter.", 429,
-         {"Retry-After": "2", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"}, {**quota(X, (0, 30000)), **told(2000)}),
+         {"Retry-After": "2", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"}, {**quota(X, (0, 30000)), **stated(2000)}),
     case("Retry-After unreadable, RateLimit readable", "Then the quota's reset", 429,
          {"Retry-After": "later", "RateLimit": '"a";r=0;t=6'}, quota(RL, (0, 6000), throttled=True)),
     case("Retry-After zero, RateLimit readable", "Zero says nothing.", 429,
@@ -36,5 +36,5 @@ CASES = [
          {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795953660", "X-RateLimit-Reset-After": "2"},
          quota(X, (0, 2000))),
     case("from a cache, with Retry-After", "Age makes quotas old. Retry-After of a 429 stands.", 429,
-         {"Age": "30", "RateLimit": '"a";r=0;t=6', "Retry-After": "4"}, told(4000)),
+         {"Age": "30", "RateLimit": '"a";r=0;t=6', "Retry-After": "4"}, stated(4000)),
 ]

@@ -1,5 +1,5 @@
 """Discord: buckets that answers name."""
-from generate import case, quota, told
+from generate import case, quota, stated
 
 SOURCES = ["Discord API: Rate Limits, Header Format, Exceeding A Rate Limit (X-RateLimit-Reset-After, -Bucket, -Scope, -Global)",
            "discord/discord-api-docs#7394: field and body disagree on retry_after"]
@@ -22,18 +22,18 @@ CASES = [
          {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795953601.523", "X-RateLimit-Bucket": "abcd1234"},
          quota(X, (0, 1523), **B)),
     case("denied, user", "Only this bucket", 429,
-         fields("0", **{"Retry-After": "65", "X-RateLimit-Scope": "user"}), {**told(65000), **B}, {"cap_ms": 120000},
+         fields("0", **{"Retry-After": "65", "X-RateLimit-Scope": "user"}), {**stated(65000), **B}, {"cap_ms": 120000},
          BODY % "false"),
     case("denied, shared", "A bucket that others use too", 429,
-         fields("0", **{"Retry-After": "65", "X-RateLimit-Scope": "shared"}), {**told(65000), **B}, {"cap_ms": 120000},
+         fields("0", **{"Retry-After": "65", "X-RateLimit-Scope": "shared"}), {**stated(65000), **B}, {"cap_ms": 120000},
          BODY % "false"),
     case("denied, global scope", "All buckets", 429,
-         {"Retry-After": "65", "X-RateLimit-Scope": "global"}, told(65000, **{"global": True}), {"cap_ms": 120000},
+         {"Retry-After": "65", "X-RateLimit-Scope": "global"}, stated(65000, **{"global": True}), {"cap_ms": 120000},
          BODY % "true"),
     case("denied, global field", "All buckets", 429,
-         {"Retry-After": "65", "X-RateLimit-Global": "true"}, told(65000, **{"global": True}), {"cap_ms": 120000},
+         {"Retry-After": "65", "X-RateLimit-Global": "true"}, stated(65000, **{"global": True}), {"cap_ms": 120000},
          BODY % "true"),
     case("field and body disagree", "One source: the field. The body is not read for a time.", 429,
-         fields("0", **{"Retry-After": "1"}), {**told(1000), **B}, body=BODY % "false"),
+         fields("0", **{"Retry-After": "1"}), {**stated(1000), **B}, body=BODY % "false"),
     case("the body alone", "No field says a time: back off.", 429, {}, {"throttled": True}, body=BODY % "false"),
 ]

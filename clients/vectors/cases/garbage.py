@@ -1,5 +1,5 @@
 """Fields that say nothing readable, and numbers that are too large."""
-from generate import case, quota, told
+from generate import case, quota, stated
 
 SOURCES = ["draft-ietf-httpapi-ratelimit-headers-10: malformed fields MUST be ignored; Denial of Service",
            "RFC 9110, 10.2.3: Retry-After = HTTP-date / delay-seconds"]
@@ -22,12 +22,12 @@ CASES = [
     retry_after("Sun, 29 Nov 2026 12:00:10 +0100", "An HTTP-date is in GMT."),
     retry_after("29 Nov 2026 12:00:10 GMT", "No weekday: no HTTP-date."),
     retry_after("2026-11-29T12:00:10Z", "RFC 3339 is no HTTP-date."),
-    case("Retry-After, 20 digits", "As long as can be: give up.", 429, {"Retry-After": "99999999999999999999"}, told(MOST)),
-    case("Retry-After, 400 digits", "No crash, no infinity", 429, {"Retry-After": "9" * 400}, told(MOST)),
-    case("Retry-After, a decimal with 400 digits", "", 429, {"Retry-After": "1." + "9" * 400}, told(2000)),
+    case("Retry-After, 20 digits", "As long as can be: give up.", 429, {"Retry-After": "99999999999999999999"}, stated(MOST)),
+    case("Retry-After, 400 digits", "No crash, no infinity", 429, {"Retry-After": "9" * 400}, stated(MOST)),
+    case("Retry-After, a decimal with 400 digits", "", 429, {"Retry-After": "1." + "9" * 400}, stated(2000)),
     case("Retry-After, the year 9999", "Far, but readable", 429,
          {"Date": "Sun, 29 Nov 2026 12:00:00 GMT", "Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"},
-         told(251606347199000)),
+         stated(251606347199000)),
     case("a huge t", "Others hold for a day at most, then one request looks again.", 200,
          {"RateLimit": '"a";r=0;t=999999999999999'}, quota("ratelimit", (0, 999999999999999000))),
     case("a t above 15 digits", "No Integer of RFC 9651: the field is ignored.", 200,
@@ -49,8 +49,8 @@ CASES = [
     case("a duration with units twice", "Unreadable", 200,
          {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1s1s"}, quota("openai", (0, None))),
     case("Date unreadable", "The client's clock has to do.", 429,
-         {"Date": "today", "Retry-After": "Sun, 29 Nov 2026 12:00:30 GMT"}, told(30000)),
-    case("a body that is no JSON", "It is not needed.", 429, {"Retry-After": "2"}, told(2000), body="<html>slow down</html>"),
-    case("a body of other JSON", "It is not needed.", 429, {"Retry-After": "2"}, told(2000), body='[1, {"error": []}]'),
+         {"Date": "today", "Retry-After": "Sun, 29 Nov 2026 12:00:30 GMT"}, stated(30000)),
+    case("a body that is no JSON", "It is not needed.", 429, {"Retry-After": "2"}, stated(2000), body="<html>slow down</html>"),
+    case("a body of other JSON", "It is not needed.", 429, {"Retry-After": "2"}, stated(2000), body='[1, {"error": []}]'),
     case("403 with a body of other JSON", "No limit", 403, {}, body='{"message": ["secondary rate limit"]}'),
 ]

@@ -1,5 +1,5 @@
 """GitHub's primary and secondary limits."""
-from generate import case, quota, told
+from generate import case, quota, stated
 
 SOURCES = ["GitHub REST API: Rate limits, Exceeding the rate limit (primary: 403 or 429 with x-ratelimit-remaining 0, wait "
            "for x-ratelimit-reset; secondary: retry-after if present, else the reset if remaining is 0, else at least one "
@@ -29,9 +29,9 @@ CASES = [
     case("403, enough left", "A permission is missing. No limit.", 403, fields("4999"), quota(X, (4999, 30000), **CORE),
          body='{"message": "Resource not accessible by integration"}'),
     case("secondary with retry-after", "It is for all resources.", 403, fields("4990", **{"retry-after": "45"}),
-         {**quota(X, (4990, 30000)), **told(45000), **ALL}, body=SECONDARY),
+         {**quota(X, (4990, 30000)), **stated(45000), **ALL}, body=SECONDARY),
     case("secondary with retry-after, 429", "", 429, fields("4990", **{"retry-after": "45"}),
-         {**quota(X, (4990, 30000)), **told(45000), **ALL}, body=SECONDARY),
+         {**quota(X, (4990, 30000)), **stated(45000), **ALL}, body=SECONDARY),
     case("secondary with nothing remaining", "Then the reset", 403, fields("0"),
          quota(X, (0, 30000), throttled=True, **ALL), body=SECONDARY),
     case("secondary without", "At least one minute", 403, fields("4990"),

@@ -1,5 +1,5 @@
 """RateLimit and RateLimit-Policy, and what older drafts had."""
-from generate import case, quota, told
+from generate import case, quota, stated
 
 SOURCES = ["draft-ietf-httpapi-ratelimit-headers-10: RateLimit, RateLimit-Policy, Client Behavior, Caching",
            "draft-ietf-httpapi-ratelimit-headers-07: one dictionary, `limit=…, remaining=…, reset=…`",
@@ -15,9 +15,9 @@ CASES = [
     case("denied", "429 without Retry-After: t says when.", 429,
          {"RateLimit": '"default";r=0;t=7'}, quota(RL, (0, 7000), throttled=True)),
     case("Retry-After takes precedence", "The draft: Retry-After MUST take precedence.", 429,
-         {"RateLimit": '"default";r=0;t=30', "Retry-After": "5"}, {**quota(RL, (0, 30000)), **told(5000)}),
+         {"RateLimit": '"default";r=0;t=30', "Retry-After": "5"}, {**quota(RL, (0, 30000)), **stated(5000)}),
     case("Retry-After takes precedence when longer", "In both directions", 429,
-         {"RateLimit": '"default";r=0;t=3', "Retry-After": "5"}, {**quota(RL, (0, 3000)), **told(5000)}),
+         {"RateLimit": '"default";r=0;t=3', "Retry-After": "5"}, {**quota(RL, (0, 3000)), **stated(5000)}),
     case("several policies, one used up", "Only what is used up holds.", 200,
          {"RateLimit": '"burst";r=0;t=2, "daily";r=900;t=36000'}, quota(RL, (0, 2000), (900, 36000000))),
     case("several policies, both used up", "The latest reset counts.", 200,

@@ -1,5 +1,5 @@
 """Token budgets: OpenAI and Anthropic."""
-from generate import case, quota, told
+from generate import case, quota, stated
 
 SOURCES = ["OpenAI: Rate limits, Rate limits in headers (x-ratelimit-reset-tokens: 6m0s)",
            "OpenAI: Error codes (429 insufficient_quota: waiting does not help)",
@@ -31,10 +31,10 @@ CASES = [
     case("OpenAI, three units", "1h2m3s", 200, openai("0", "1h2m3s"), quota(O, (0, 3723000), (149984, 360000))),
     case("OpenAI, a day", "1d2h", 200, openai("0", "1d2h"), quota(O, (0, 93600000), (149984, 360000))),
     case("OpenAI, denied with Retry-After", "Retry-After first", 429, openai("0", "7s", **{"retry-after": "2"}),
-         {**quota(O, (0, 7000)), **told(2000)}, {"method": "POST"}),
+         {**quota(O, (0, 7000)), **stated(2000)}, {"method": "POST"}),
     case("OpenAI, denied with retry-after-ms", "The most precise", 429,
          openai("0", "7s", **{"retry-after": "2", "retry-after-ms": "1850"}),
-         {**quota(O, (0, 7000)), **told(1850, "retry-after-ms")}, {"method": "POST"}),
+         {**quota(O, (0, 7000)), **stated(1850, "retry-after-ms")}, {"method": "POST"}),
     case("OpenAI, denied without", "The requests' reset", 429, openai("0", "7s"),
          quota(O, (0, 7000), (149984, 360000), throttled=True), {"method": "POST"}),
     case("OpenAI, tokens short", "Denied though a few tokens are left: the request needed more. Back off.", 429,
@@ -49,7 +49,7 @@ CASES = [
     case("x-should-retry: false", "The server forbids retries.", 429, {"Retry-After": "2", "x-should-retry": "false"},
          {"throttled": True, "never": True}),
     case("x-should-retry: true", "It adds nothing to a 429.", 429, {"Retry-After": "2", "x-should-retry": "true"},
-         told(2000)),
+         stated(2000)),
     case("Anthropic, enough left", "", 200, anthropic(), quota(A, (49, 5000), (40000, 50000))),
     case("Anthropic, requests used up", "RFC 3339", 200, anthropic("0"), quota(A, (0, 5000), (40000, 50000))),
     case("Anthropic, both used up", "The later", 200, anthropic("0", "0"), quota(A, (0, 5000), (0, 50000))),
@@ -62,7 +62,7 @@ CASES = [
                       "anthropic-ratelimit-output-tokens-reset": "2026-11-29T12:00:20Z"}),
          quota(A, (49, 5000), (40000, 50000), (0, 20000))),
     case("Anthropic, denied", "retry-after", 429, anthropic("0", **{"retry-after": "11"}),
-         {**quota(A, (0, 5000)), **told(11000)}, {"method": "POST"}),
+         {**quota(A, (0, 5000)), **stated(11000)}, {"method": "POST"}),
     case("Anthropic, denied without", "The reset", 429, anthropic("49", "0"),
          quota(A, (49, 5000), (0, 50000), throttled=True), {"method": "POST"}),
     case("Anthropic, overloaded", "529 says no time.", 529, DATE, {"throttled": True}, {"method": "POST"},

@@ -1,5 +1,5 @@
 """X-RateLimit-* and X-Rate-Limit-*: no standard, so the number says its unit."""
-from generate import case, quota, told
+from generate import case, quota, stated
 
 SOURCES = ["X (Twitter) API: Rate limits (x-rate-limit-reset in UTC epoch seconds)",
            "Sluice: docs/http-api.md, Headers (X-RateLimit-Reset in Unix seconds)",
@@ -40,7 +40,7 @@ CASES = [
     case("X-Rate-Limit, enough left", "Twitter's spelling", 200, fields("1795954500", "170", prefix="x-rate-limit-"),
          quota(XD, (170, 900000))),
     case("Retry-After beside", "Retry-After first", 429, {**fields("1795953620"), "Retry-After": "3"},
-         {**quota(X, (0, 20000)), **told(3000)}),
+         {**quota(X, (0, 20000)), **stated(3000)}),
     case("no reset", "Nothing says when.", 200, {"X-RateLimit-Remaining": "0"}, quota(X, (0, None))),
     case("no remaining", "A reset alone holds nothing.", 200, {"X-RateLimit-Reset": "20"}),
     case("no remaining, denied", "A 429 says that nothing is left.", 429, {"X-RateLimit-Reset": "20"},

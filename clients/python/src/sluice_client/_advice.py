@@ -43,7 +43,7 @@ class Advice:
     """What to do with a response. `explain()` says it in a sentence.
 
     action: "proceed" (no limit refused the request), "wait" (send it again) or "give_up" (hand it to the caller).
-    reason: "ok", "used_up", "told", "backoff", "never", "attempts", "unsafe", "cap" or "deadline".
+    reason: "ok", "used_up", "server", "backoff", "never", "attempts", "unsafe", "cap" or "deadline".
     source: what the time was read from, such as "retry-after"; None if no time was read.
     wait_ms: for "wait", the earliest and latest time to send the request again.
     hold_ms: how long other requests to the same bucket must not be sent.
@@ -68,17 +68,17 @@ class Advice:
         return (earliest + (latest - earliest) * random) / 1000
 
     def explain(self) -> str:
-        told = "%s says %.3f s" % (self.source, self.hold_ms / 1000)
+        stated = "%s says %.3f s" % (self.source, self.hold_ms / 1000)
         return {
             "ok": "no limit",
-            "used_up": "the quota is used up: %s" % told,
-            "told": "refused by a limit: %s" % told,
+            "used_up": "the quota is used up: %s" % stated,
+            "server": "refused by a limit: %s" % stated,
             "backoff": "refused by a limit that says no time: backing off",
             "never": "refused by a limit, and waiting does not help",
             "attempts": "refused by a limit, and this was the last attempt",
             "unsafe": "503, and the request may have been processed: it has no idempotency key",
-            "cap": "refused by a limit: %s, more than the cap" % told,
-            "deadline": "refused by a limit: %s, more than the deadline leaves" % told,
+            "cap": "refused by a limit: %s, more than the cap" % stated,
+            "deadline": "refused by a limit: %s, more than the deadline leaves" % stated,
         }[self.reason]
 
 
@@ -197,5 +197,5 @@ def advise(
         if told_ms >= deadline_ms:
             return give_up("deadline")
         latest_ms = min(latest_ms, deadline_ms)
-    reason = "backoff" if source == "backoff" else "told"
+    reason = "backoff" if source == "backoff" else "server"
     return Advice("wait", reason, source, (told_ms, latest_ms), hold_ms, bucket, everywhere, left)

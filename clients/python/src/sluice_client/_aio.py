@@ -241,7 +241,7 @@ class AsyncClient:
                 failure = error if isinstance(error, Unavailable) else Unavailable(str(error) or "timed out")
                 breaker.failed(failure)
                 raise failure from error
-            except BaseException:  # Cancelled: the response may still come, and nobody would read it.
+            except BaseException:  # Cancelled: the response may still come, and would be read as the next one.
                 if connection is not None:
                     connection.close()
                 raise

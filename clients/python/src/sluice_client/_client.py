@@ -259,7 +259,7 @@ class Client:
                 failure = error if isinstance(error, Unavailable) else Unavailable(_text(error))
                 breaker.failed(failure)
                 raise failure from error
-            except BaseException:  # Interrupted: the response may still come, and nobody would read it.
+            except BaseException:  # Interrupted: the response may still come, and would be read as the next one.
                 if connection is not None:
                     connection.close()
                 raise

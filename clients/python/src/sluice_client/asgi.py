@@ -21,7 +21,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def attributes_of(scope: Scope) -> Attributes:
-    """The attributes of a request, unless told otherwise: `ip`, `method`, `endpoint` (the path)."""
+    """The attributes of a request, unless you say otherwise: `ip`, `method`, `endpoint` (the path)."""
     client = scope.get("client")
     return {"ip": address(client[0]) if client else None, "method": scope["method"], "endpoint": scope["path"]}
 

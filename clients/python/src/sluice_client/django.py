@@ -27,7 +27,7 @@ GetResponse = Union[Callable[[HttpRequest], HttpResponseBase], Callable[[HttpReq
 
 
 def attributes_of(request: HttpRequest) -> Attributes:
-    """The attributes of a request, unless told otherwise: `ip`, `method`, `endpoint` (the path).
+    """The attributes of a request, unless you say otherwise: `ip`, `method`, `endpoint` (the path).
 
     At the top of MIDDLEWARE `request.user` does not exist yet: name your own function, below the middleware that sets it.
     """

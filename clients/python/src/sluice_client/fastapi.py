@@ -15,7 +15,7 @@ from ._decision import Decision
 
 
 def attributes_of(request: Request) -> Attributes:
-    """The attributes of a request, unless told otherwise: `ip`, `method`, `endpoint` (the path)."""
+    """The attributes of a request, unless you say otherwise: `ip`, `method`, `endpoint` (the path)."""
     return asgi.attributes_of(request.scope)
 
 

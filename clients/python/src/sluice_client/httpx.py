@@ -17,7 +17,7 @@ Resource = Callable[[httpx.Request], str]
 
 
 def host_and_path(request: httpx.Request) -> str:
-    """The resource of a request, unless told otherwise: its host and path, without the query."""
+    """The resource of a request, unless you say otherwise: its host and path, without the query."""
     return "%s%s" % (request.url.netloc.decode("ascii"), request.url.path)
 
 

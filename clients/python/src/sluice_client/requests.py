@@ -18,7 +18,7 @@ Resource = Callable[[requests.PreparedRequest], str]
 
 
 def host_and_path(request: requests.PreparedRequest) -> str:
-    """The resource of a request, unless told otherwise: its host and path, without the query."""
+    """The resource of a request, unless you say otherwise: its host and path, without the query."""
     parts = urllib.parse.urlsplit(request.url or "")
     return parts.netloc + parts.path
 

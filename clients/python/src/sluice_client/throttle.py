@@ -57,7 +57,7 @@ class _Bucket:
 class Throttle:
     """What servers said about their limits, by resource. Thread-safe, and shared by any number of transports.
 
-    A resource is a text that the transport makes of a request: host and path, unless told otherwise. Resources share a
+    A resource is a text that the transport makes of a request: host and path, unless you say otherwise. Resources share a
     bucket once the server names it (`X-RateLimit-Resource`, `X-RateLimit-Bucket`), so that search stays open while the
     core quota is used up. A limit that the server declares for all buckets holds the whole host.
 

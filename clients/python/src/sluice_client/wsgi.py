@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def attributes_of(environ: Mapping[str, Any]) -> Attributes:
-    """The attributes of a request, unless told otherwise: `ip`, `method`, `endpoint` (the path)."""
+    """The attributes of a request, unless you say otherwise: `ip`, `method`, `endpoint` (the path)."""
     return {
         "ip": address(environ.get("REMOTE_ADDR")),
         "method": environ["REQUEST_METHOD"],
