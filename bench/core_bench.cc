@@ -31,7 +31,7 @@ Quota HundredAMinute(Algorithm algorithm) {
 }
 
 TableNow At(std::int64_t ns) {
-  return {.line = TableInstant(Duration(ns)), .wall = WallInstant(Duration(ns))};
+  return {.monotonic = TableInstant(Duration(ns)), .wall_clock = WallInstant(Duration(ns))};
 }
 
 // A ring of entries: what a chain of blocks is to the steps, without the blocks.
@@ -97,7 +97,7 @@ void DecideOnList(benchmark::State& run, const Quota& quota) {
 }
 
 void Gcra(benchmark::State& run) {
-  DecideOn<Bucket<TableTimeline>>(run, HundredAMinute(Algorithm::kGcra));
+  DecideOn<Bucket<TableClock>>(run, HundredAMinute(Algorithm::kGcra));
 }
 BENCHMARK(Gcra);
 
@@ -106,13 +106,13 @@ void GcraWide(benchmark::State& run) {
   Quota quota = HundredAMinute(Algorithm::kGcra);
   quota.limit = quota.rate = 10'000'000;
   quota.window = std::chrono::hours(24);
-  DecideOn<Bucket<TableTimeline>>(run, quota);
+  DecideOn<Bucket<TableClock>>(run, quota);
 }
 BENCHMARK(GcraWide);
 
 void GcraDenied(benchmark::State& run) {
   const Quota quota = HundredAMinute(Algorithm::kGcra);
-  using Gate = Bucket<TableTimeline>;
+  using Gate = Bucket<TableClock>;
   const Gate::State full = Gate::Check(quota, {}, At(kStart), Cost{100}).on_allow;
   for ([[maybe_unused]] auto _ : run) {
     benchmark::DoNotOptimize(Gate::Check(quota, full, At(kStart + 1), Cost{1}).decision);
@@ -121,7 +121,7 @@ void GcraDenied(benchmark::State& run) {
 BENCHMARK(GcraDenied);
 
 void FixedWindowEpoch(benchmark::State& run) {
-  DecideOn<FixedWindow<TableTimeline>>(run, HundredAMinute(Algorithm::kFixedWindow));
+  DecideOn<FixedWindow<TableClock>>(run, HundredAMinute(Algorithm::kFixedWindow));
 }
 BENCHMARK(FixedWindowEpoch);
 
@@ -136,24 +136,23 @@ void FixedWindowMonthInBerlin(benchmark::State& run) {
   // A fresh key each time, so that the calendar is asked each time.
   for ([[maybe_unused]] auto _ : run) {
     benchmark::DoNotOptimize(
-        FixedWindow<TableTimeline>::Check(quota, {}, At(kStart), Cost{1}).decision);
+        FixedWindow<TableClock>::Check(quota, {}, At(kStart), Cost{1}).decision);
   }
 }
 BENCHMARK(FixedWindowMonthInBerlin);
 
 void Counter(benchmark::State& run) {
-  DecideOn<SlidingWindowCounter<TableTimeline>>(run,
-                                                HundredAMinute(Algorithm::kSlidingWindowCounter));
+  DecideOn<SlidingWindowCounter<TableClock>>(run, HundredAMinute(Algorithm::kSlidingWindowCounter));
 }
 BENCHMARK(Counter);
 
 void Sliding(benchmark::State& run) {
-  DecideOnList<SlidingWindow<TableTimeline>>(run, HundredAMinute(Algorithm::kSlidingWindow));
+  DecideOnList<SlidingWindow<TableClock>>(run, HundredAMinute(Algorithm::kSlidingWindow));
 }
 BENCHMARK(Sliding);
 
 void Log(benchmark::State& run) {
-  DecideOnList<SlidingWindowLog<TableTimeline>>(run, HundredAMinute(Algorithm::kSlidingWindowLog));
+  DecideOnList<SlidingWindowLog<TableClock>>(run, HundredAMinute(Algorithm::kSlidingWindowLog));
 }
 BENCHMARK(Log);
 

@@ -227,7 +227,7 @@ void BmTable(benchmark::State& state) {
 // The same decisions on std::unordered_map<string, state> under `shards` mutexes.
 struct Shard {
   std::mutex mutex;
-  std::unordered_map<std::string, core::Bucket<TableTimeline>::State> states;
+  std::unordered_map<std::string, core::Bucket<TableClock>::State> states;
 };
 std::vector<Shard>* shards = nullptr;
 
@@ -255,13 +255,13 @@ void BmMap(benchmark::State& state) {
   std::string text;
   for ([[maybe_unused]] auto _ : state) {
     const base::ClockReading reading = kClock.Read();  // Once per 32, as the table's batch.
-    const TableNow now{.line = TableInstant(reading.boot), .wall = reading.wall};
+    const TableNow now{.monotonic = TableInstant(reading.boot), .wall_clock = reading.wall_clock};
     for (std::size_t i = 0; i < kBatch; ++i) {
       text.assign(load.Pick(next++));  // Into room that it has: no allocation.
       Shard& shard = (*shards)[std::hash<std::string>()(text) % shards->size()];
       const std::scoped_lock lock(shard.mutex);
       auto& kept = shard.states[text];
-      const auto outcome = core::Bucket<TableTimeline>::Check(quota, kept, now, Cost{1});
+      const auto outcome = core::Bucket<TableClock>::Check(quota, kept, now, Cost{1});
       kept = outcome.on_allow;
       benchmark::DoNotOptimize(outcome.decision);
     }

@@ -99,7 +99,7 @@ int ReplayLogs(const ReplayOptions& options) {
   std::string decisions;
   replay::LogReplayOptions run{.compare = options.compare, .top = options.top};
   run.keys = options.keys == 0 ? run.keys : options.keys;
-  run.today = base::SystemClock().Read().wall;
+  run.today = base::SystemClock().Read().wall_clock;
   run.spread = !options.logs.no_spread;
   run.profile = page;
   run.decisions = options.decisions ? &decisions : nullptr;

@@ -55,7 +55,7 @@ int Suggest(const SuggestOptions& options) {
   if (!log_options || !plan) {
     return kExitError;
   }
-  const WallInstant today = base::SystemClock().Read().wall;
+  const WallInstant today = base::SystemClock().Read().wall_clock;
   std::vector<replay::Suggestion> suggestions;
   replay::ReplayReport report;
   const auto done = ReadInOrder(options.logs, *log_options, *plan, /*final=*/false,

@@ -28,7 +28,7 @@ void Check(bool condition) {
 class FixedClock final : public sluice::base::Clock {
  public:
   [[nodiscard]] sluice::base::ClockReading Read() const override {
-    return {.boot = {}, .wall = sluice::WallInstant(std::chrono::hours(24 * 20'000))};
+    return {.boot = {}, .wall_clock = sluice::WallInstant(std::chrono::hours(24 * 20'000))};
   }
 };
 

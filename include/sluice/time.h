@@ -7,48 +7,48 @@ namespace sluice {
 // Signed 64-bit nanoseconds: 292 years either way.
 using Duration = std::chrono::nanoseconds;
 
-// Timelines that must never meet in one subtraction. The tag makes that a compile
-// error: an instant read from one clock is no instant of another.
+// Instants of different clocks must never meet in one subtraction. The tag makes that a compile
+// error.
 
-// The embedded table's own line of elapsed time. It starts at the wall clock's
-// reading when the table is made and only ever goes forward, whatever the wall does.
-struct TableTimeline {
+// The monotonic clock of an embedded table. It starts at the wall clock's reading when the
+// table is made. It only goes forward, even if the wall clock is set back.
+struct TableClock {
   static constexpr bool kMayStepBack = false;
 };
 // A shared store's clock (Redis TIME). A failover to a slower clock steps it back.
-struct StoreTimeline {
+struct StoreClock {
   static constexpr bool kMayStepBack = true;
 };
-// Civil time: nanoseconds since 1970-01-01T00:00:00Z. Steps both ways.
-struct WallTimeline {
+// The wall clock, civil time: nanoseconds since 1970-01-01T00:00:00Z. Steps both ways.
+struct WallClock {
   static constexpr bool kMayStepBack = true;
 };
 
-template <class Timeline>
-struct TimelineTag {
+template <class Clock>
+struct ClockTag {
   using duration = Duration;
   using rep = Duration::rep;
   using period = Duration::period;
   static constexpr bool is_steady = true;
 };
 
-template <class Timeline>
-using BasicInstant = std::chrono::time_point<TimelineTag<Timeline>, Duration>;
+template <class Clock>
+using BasicInstant = std::chrono::time_point<ClockTag<Clock>, Duration>;
 
-using TableInstant = BasicInstant<TableTimeline>;
-using StoreInstant = BasicInstant<StoreTimeline>;
-using WallInstant = BasicInstant<WallTimeline>;
+using TableInstant = BasicInstant<TableClock>;
+using StoreInstant = BasicInstant<StoreClock>;
+using WallInstant = BasicInstant<WallClock>;
 
 // One reading of a store's clocks, taken once per batch by the owner of the state.
-// `line` measures elapsed time; `wall` says where calendar and epoch-aligned windows
-// begin and end. On a StoreTimeline both hold the same number.
-template <class Timeline>
+// `monotonic` measures elapsed time; `wall_clock` says where calendar and epoch-aligned
+// windows begin and end. On a StoreClock both hold the same number.
+template <class Clock>
 struct BasicNow {
-  BasicInstant<Timeline> line{};
-  WallInstant wall{};
+  BasicInstant<Clock> monotonic{};
+  WallInstant wall_clock{};
 };
 
-using TableNow = BasicNow<TableTimeline>;
-using StoreNow = BasicNow<StoreTimeline>;
+using TableNow = BasicNow<TableClock>;
+using StoreNow = BasicNow<StoreClock>;
 
 }  // namespace sluice

@@ -15,7 +15,8 @@ Duration ReadKernel(clockid_t id) {
 }  // namespace
 
 ClockReading SystemClock::Read() const {
-  return {.boot = ReadKernel(CLOCK_BOOTTIME), .wall = WallInstant(ReadKernel(CLOCK_REALTIME))};
+  return {.boot = ReadKernel(CLOCK_BOOTTIME),
+          .wall_clock = WallInstant(ReadKernel(CLOCK_REALTIME))};
 }
 
 }  // namespace sluice::base

@@ -7,10 +7,10 @@
 namespace sluice::base {
 
 // One reading of the machine's clocks. `boot` is CLOCK_BOOTTIME: it goes on through
-// suspend and never steps. `wall` is CLOCK_REALTIME.
+// suspend and never steps. `wall_clock` is CLOCK_REALTIME.
 struct ClockReading {
   Duration boot{};
-  WallInstant wall{};
+  WallInstant wall_clock{};
 };
 
 // Where time comes from. Injected, so that tests and replay own it. Implementations are

@@ -52,18 +52,18 @@ namespace sluice::core {
 }
 
 // Pure and static, as FixedWindow.
-template <class Timeline>
+template <class Clock>
 class AttemptWindow {
  public:
   static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kAttemptWindow);
-  using Instant = BasicInstant<Timeline>;
-  using Now = BasicNow<Timeline>;
-  using State = typename FixedWindow<Timeline>::State;
+  using Instant = BasicInstant<Clock>;
+  using Now = BasicNow<Clock>;
+  using State = typename FixedWindow<Clock>::State;
 
   [[nodiscard]] static Outcome<State> Check(const Quota& quota, const State& state, const Now& now,
                                             Cost cost) {
     const Quota counting = WithoutLimit(quota);
-    Outcome<State> outcome = FixedWindow<Timeline>::Check(counting, state, now, cost);
+    Outcome<State> outcome = FixedWindow<Clock>::Check(counting, state, now, cost);
     const bool counted = outcome.decision.allowed;
     const Units after = kMaxUnits - outcome.decision.remaining;
     Judge(quota, now, counted ? after - cost.units : after, cost, outcome.decision);
@@ -77,7 +77,7 @@ class AttemptWindow {
   [[nodiscard]] static Outcome<State> Peek(const Quota& quota, const State& state, const Now& now,
                                            Cost cost) {
     Outcome<State> outcome =
-        FixedWindow<Timeline>::Peek(WithoutLimit(quota), state, now, Cost{.units = 0});
+        FixedWindow<Clock>::Peek(WithoutLimit(quota), state, now, Cost{.units = 0});
     Judge(quota, now, kMaxUnits - outcome.decision.remaining, cost, outcome.decision);
     return outcome;
   }
@@ -85,10 +85,10 @@ class AttemptWindow {
   // Takes hits back, never below none.
   [[nodiscard]] static State Refund(const Quota& quota, const State& state, const Now& now,
                                     Units units) {
-    return FixedWindow<Timeline>::Refund(WithoutLimit(quota), state, now, units);
+    return FixedWindow<Clock>::Refund(WithoutLimit(quota), state, now, units);
   }
   [[nodiscard]] static Instant Expiry(const Quota& quota, const State& state) {
-    return FixedWindow<Timeline>::Expiry(quota, state);
+    return FixedWindow<Clock>::Expiry(quota, state);
   }
 
  private:
@@ -103,8 +103,8 @@ class AttemptWindow {
                     Decision& decision) {
     Duration until_end = decision.reset_after;
     if (until_end == Duration{}) {
-      const std::int64_t wall = now.wall.time_since_epoch().count();
-      until_end = quota.window - Duration(PastMultiple(wall, quota.window.count()));
+      const std::int64_t wall_clock = now.wall_clock.time_since_epoch().count();
+      until_end = quota.window - Duration(PastMultiple(wall_clock, quota.window.count()));
     }
     decision = JudgeAttemptWindow(quota, before, cost, until_end);
   }

@@ -49,14 +49,14 @@
 namespace sluice::core {
 
 // Steps are pure and static; all state is passed in and out. Every `now` may be earlier
-// than the state: on a TableTimeline that counts as no time passed; on a StoreTimeline the
+// than the state: on a TableClock that counts as no time passed; on a StoreClock the
 // state's times are shifted back with the clock, also on a denial or peek.
-template <class Timeline>
+template <class Clock>
 class Bucket {
  public:
   static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kTokenBucket);
-  using Instant = BasicInstant<Timeline>;
-  using Now = BasicNow<Timeline>;
+  using Instant = BasicInstant<Clock>;
+  using Now = BasicNow<Clock>;
 
   // All zero is a fresh key. Owed is kept in units x window nanoseconds, unreduced, so that
   // it stays exact when the rate changes.
@@ -93,7 +93,7 @@ class Bucket {
     if (quota.unlimited) {
       return state;
     }
-    const Seen seen = See(quota, state, now.line.time_since_epoch().count());
+    const Seen seen = See(quota, state, now.monotonic.time_since_epoch().count());
     const U128 back = TimesWindow(quota, units);
     if (seen.owed <= back) {
       return State{};
@@ -147,13 +147,13 @@ class Bucket {
     std::int64_t until_expiry = 0;  // 0 for a fresh key.
   };
 
-  static Seen See(const Quota& quota, const State& state, std::int64_t line) {
-    Seen seen{.state = state, .now = line};
+  static Seen See(const Quota& quota, const State& state, std::int64_t monotonic) {
+    Seen seen{.state = state, .now = monotonic};
     const U128 owed = OwedIn(state);
     if (owed == 0) {
       return seen;
     }
-    const TimeReading reading = ReadTime<Timeline>(line, state.touched_ns);
+    const TimeReading reading = ReadTime<Clock>(monotonic, state.touched_ns);
     seen.now = reading.now;
     if (reading.back != 0) {
       seen.state.touched_ns = reading.now;
@@ -184,7 +184,7 @@ class Bucket {
     if (quota.unlimited) {
       return {UnlimitedDecision(), state, state};
     }
-    const Seen seen = See(quota, state, now.line.time_since_epoch().count());
+    const Seen seen = See(quota, state, now.monotonic.time_since_epoch().count());
     const U128 cap = TimesWindow(quota, quota.limit);
     const U128 owed_after = seen.owed + TimesWindow(quota, cost.units);
     const Reason never = ReasonForNever(quota.rate == 0 ? 0 : quota.limit, cost);

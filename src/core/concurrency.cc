@@ -45,12 +45,12 @@ Outcome<State> Judge(const Quota& quota, const State& state, const TableNow& now
     return {UnlimitedDecision(), state, state};
   }
   Outcome<State> outcome{.decision = {}, .on_allow = state, .on_deny = state};
-  const std::int64_t line = now.line.time_since_epoch().count();
+  const std::int64_t monotonic = now.monotonic.time_since_epoch().count();
   Decision& decision = outcome.decision;
   decision.limit = quota.limit;
   decision.remaining = std::max<Units>(quota.limit - state.in_flight - kept, 0);
   if (state.in_flight > 0) {
-    decision.reset_after = Duration(Until(line, state.last_expiry_ns));
+    decision.reset_after = Duration(Until(monotonic, state.last_expiry_ns));
   }
   const Reason never = ReasonForNever(quota.limit, cost);
   if (never != Reason::kNone) {
@@ -63,14 +63,14 @@ Outcome<State> Judge(const Quota& quota, const State& state, const TableNow& now
   } else {
     decision.allowed = true;
     if (verb == Verb::kCheck && cost.units > 0) {
-      const std::int64_t expiry = Plus(line, quota.window.count());
+      const std::int64_t expiry = Plus(monotonic, quota.window.count());
       const bool first = state.in_flight == 0;
       outcome.on_allow = {
           .in_flight = state.in_flight + cost.units,
           .next_expiry_ns = first ? expiry : std::min(state.next_expiry_ns, expiry),
           .last_expiry_ns = first ? expiry : std::max(state.last_expiry_ns, expiry)};
       decision.remaining -= cost.units;
-      decision.reset_after = Duration(Until(line, outcome.on_allow.last_expiry_ns));
+      decision.reset_after = Duration(Until(monotonic, outcome.on_allow.last_expiry_ns));
     }
   }
   return outcome;

@@ -11,7 +11,7 @@
 namespace sluice::core {
 
 // At most `limit` units in flight; an unreleased hold expires. (Teaching comment: see
-// concurrency.cc.) On the table's line only: a shared store shifts its holds itself.
+// concurrency.cc.) On the table's clock only: a shared store shifts its holds itself.
 //
 // Steps are pure and static, as in bucket.h.
 class Concurrency {

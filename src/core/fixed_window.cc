@@ -18,11 +18,11 @@
 // - Two windows meet: a caller may spend the limit just before the edge and again just
 //   after, twice the limit within any span shorter than a window. That is the price of
 //   alignment; a sliding window does not pay it.
-// - Which clock? The edges are the wall's, but a wall clock can be set. So a window has two
-//   ends, the wall's and the one on the line of elapsed time, and whichever comes first
-//   ends it: set forward, a new window begins, as on the wall; set back, the window does
-//   not grow longer than it was going to be, and is not granted anew either.
-// - A wall that stands before the window began is still the same window.
+// - Which clock? The wall clock sets the edges, but it can be set. So a window has two ends, one
+//   on the wall clock and one on the monotonic clock. The earlier one ends it. If the wall clock
+//   is set forward, a new window begins. If it is set back, the window does not grow longer, and
+//   it is not granted anew.
+// - If the wall clock reads earlier than the window's beginning, it is still the same window.
 // - Days are as long as they are: 23 or 25 hours when summer time changes. The calendar
 //   knows; nothing here multiplies days by 24 hours.
 //
@@ -41,57 +41,59 @@ struct Seen {
   std::int64_t left = 0;  // Of the window that runs; 0 for a fresh key.
 };
 
-template <class Timeline, class State>
-Seen<State> See(const State& state, const BasicNow<Timeline>& now) {
-  const std::int64_t line = now.line.time_since_epoch().count();
-  const std::int64_t wall = now.wall.time_since_epoch().count();
-  Seen<State> seen{.state = state, .now = line};
+template <class Clock, class State>
+Seen<State> See(const State& state, const BasicNow<Clock>& now) {
+  const std::int64_t monotonic = now.monotonic.time_since_epoch().count();
+  const std::int64_t wall_clock = now.wall_clock.time_since_epoch().count();
+  Seen<State> seen{.state = state, .now = monotonic};
   if (state.used == 0) {
     return seen;
   }
-  const TimeReading reading = ReadTime<Timeline>(line, state.touched_ns);
+  const TimeReading reading = ReadTime<Clock>(monotonic, state.touched_ns);
   seen.now = reading.now;
   if (reading.back != 0) {
-    // The end on the wall stays: it is a place on the clock, not a distance.
+    // The end on the wall clock stays: it is a point in civil time, not a distance.
     seen.state.touched_ns = reading.now;
-    seen.state.end_line_ns = Minus(state.end_line_ns, reading.back);
+    seen.state.end_monotonic_ns = Minus(state.end_monotonic_ns, reading.back);
   }
-  seen.left =
-      std::min(Until(seen.now, seen.state.end_line_ns), Until(wall, seen.state.end_wall_ns));
+  seen.left = std::min(Until(seen.now, seen.state.end_monotonic_ns),
+                       Until(wall_clock, seen.state.end_wall_clock_ns));
   seen.used = seen.left == 0 ? 0 : state.used;
   return seen;
 }
 
-std::int64_t EndOnWall(const Quota& quota, WallInstant wall) {
+std::int64_t EndOnWallClock(const Quota& quota, WallInstant wall_clock) {
   if (quota.calendar != nullptr) {
-    return quota.calendar->At(wall).end.time_since_epoch().count();
+    return quota.calendar->At(wall_clock).end.time_since_epoch().count();
   }
-  const std::int64_t at = wall.time_since_epoch().count();
+  const std::int64_t at = wall_clock.time_since_epoch().count();
   const std::int64_t window = quota.window.count();
   return Plus(at, window - PastMultiple(at, window));
 }
 
 template <class State>
-State Charged(const Quota& quota, const Seen<State>& seen, WallInstant wall, Cost cost) {
+State Charged(const Quota& quota, const Seen<State>& seen, WallInstant wall_clock, Cost cost) {
   State state = seen.state;
   if (seen.used == 0) {
-    state.end_wall_ns = EndOnWall(quota, wall);
-    state.end_line_ns = Plus(seen.now, Until(wall.time_since_epoch().count(), state.end_wall_ns));
+    state.end_wall_clock_ns = EndOnWallClock(quota, wall_clock);
+    state.end_monotonic_ns =
+        Plus(seen.now, Until(wall_clock.time_since_epoch().count(), state.end_wall_clock_ns));
   }
   state.used = seen.used + cost.units;
   state.touched_ns = seen.now;
   return state;
 }
 
-template <class Timeline>
-Outcome<typename FixedWindow<Timeline>::State> Judge(
-    const Quota& quota, const typename FixedWindow<Timeline>::State& state,
-    const BasicNow<Timeline>& now, Cost cost, Verb verb) {
-  using State = typename FixedWindow<Timeline>::State;
+template <class Clock>
+Outcome<typename FixedWindow<Clock>::State> Judge(const Quota& quota,
+                                                  const typename FixedWindow<Clock>::State& state,
+                                                  const BasicNow<Clock>& now, Cost cost,
+                                                  Verb verb) {
+  using State = typename FixedWindow<Clock>::State;
   if (quota.unlimited) {
     return {UnlimitedDecision(), state, state};
   }
-  const Seen<State> seen = See<Timeline>(state, now);
+  const Seen<State> seen = See<Clock>(state, now);
   Outcome<State> outcome{.decision = {}, .on_allow = seen.state, .on_deny = seen.state};
   Decision& decision = outcome.decision;
   decision.limit = quota.limit;
@@ -106,10 +108,10 @@ Outcome<typename FixedWindow<Timeline>::State> Judge(
   } else {
     decision.allowed = true;
     if (verb == Verb::kCheck && cost.units > 0) {
-      outcome.on_allow = Charged(quota, seen, now.wall, cost);
+      outcome.on_allow = Charged(quota, seen, now.wall_clock, cost);
       decision.remaining -= cost.units;
       if (seen.used == 0) {
-        decision.reset_after = Duration(Until(seen.now, outcome.on_allow.end_line_ns));
+        decision.reset_after = Duration(Until(seen.now, outcome.on_allow.end_monotonic_ns));
       }
     }
   }
@@ -118,30 +120,28 @@ Outcome<typename FixedWindow<Timeline>::State> Judge(
 
 }  // namespace
 
-template <class Timeline>
-Outcome<typename FixedWindow<Timeline>::State> FixedWindow<Timeline>::Check(const Quota& quota,
-                                                                            const State& state,
-                                                                            const Now& now,
-                                                                            Cost cost) {
-  return Judge<Timeline>(quota, state, now, cost, Verb::kCheck);
+template <class Clock>
+Outcome<typename FixedWindow<Clock>::State> FixedWindow<Clock>::Check(const Quota& quota,
+                                                                      const State& state,
+                                                                      const Now& now, Cost cost) {
+  return Judge<Clock>(quota, state, now, cost, Verb::kCheck);
 }
 
-template <class Timeline>
-Outcome<typename FixedWindow<Timeline>::State> FixedWindow<Timeline>::Peek(const Quota& quota,
-                                                                           const State& state,
-                                                                           const Now& now,
-                                                                           Cost cost) {
-  return Judge<Timeline>(quota, state, now, cost, Verb::kPeek);
+template <class Clock>
+Outcome<typename FixedWindow<Clock>::State> FixedWindow<Clock>::Peek(const Quota& quota,
+                                                                     const State& state,
+                                                                     const Now& now, Cost cost) {
+  return Judge<Clock>(quota, state, now, cost, Verb::kPeek);
 }
 
-template <class Timeline>
-typename FixedWindow<Timeline>::State FixedWindow<Timeline>::Refund(const Quota& quota,
-                                                                    const State& state,
-                                                                    const Now& now, Units units) {
+template <class Clock>
+typename FixedWindow<Clock>::State FixedWindow<Clock>::Refund(const Quota& quota,
+                                                              const State& state, const Now& now,
+                                                              Units units) {
   if (quota.unlimited) {
     return state;
   }
-  const Seen<State> seen = See<Timeline>(state, now);
+  const Seen<State> seen = See<Clock>(state, now);
   if (seen.used <= units) {
     return State{};
   }
@@ -153,13 +153,13 @@ typename FixedWindow<Timeline>::State FixedWindow<Timeline>::Refund(const Quota&
   return refunded;
 }
 
-template <class Timeline>
-typename FixedWindow<Timeline>::Instant FixedWindow<Timeline>::Expiry(const Quota& /*quota*/,
-                                                                      const State& state) {
-  return Instant(Duration(state.used == 0 ? 0 : state.end_line_ns));
+template <class Clock>
+typename FixedWindow<Clock>::Instant FixedWindow<Clock>::Expiry(const Quota& /*quota*/,
+                                                                const State& state) {
+  return Instant(Duration(state.used == 0 ? 0 : state.end_monotonic_ns));
 }
 
-template class FixedWindow<TableTimeline>;
-template class FixedWindow<StoreTimeline>;
+template class FixedWindow<TableClock>;
+template class FixedWindow<StoreClock>;
 
 }  // namespace sluice::core

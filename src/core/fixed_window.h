@@ -12,24 +12,24 @@ namespace sluice::core {
 
 // Counts what passes in each aligned window or calendar period. (Teaching comment: see
 // fixed_window.cc.) Steps are pure and static, as in bucket.h.
-template <class Timeline>
+template <class Clock>
 class FixedWindow {
  public:
   static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kFixedWindow);
-  using Instant = BasicInstant<Timeline>;
-  using Now = BasicNow<Timeline>;
+  using Instant = BasicInstant<Clock>;
+  using Now = BasicNow<Clock>;
 
   // All zero is a fresh key.
   struct State {
     Units used = 0;
-    std::int64_t end_line_ns = 0;  // The window is over when the line reaches this ...
-    std::int64_t end_wall_ns = 0;  // ... or the wall reaches this, whichever is first.
+    std::int64_t end_monotonic_ns = 0;   // The window is over when the monotonic clock is here,
+    std::int64_t end_wall_clock_ns = 0;  // or the wall clock here, whichever is first.
     std::int64_t touched_ns = 0;
 
     template <class Reader>
     void Describe(Reader& reader) const {
       reader.Number("used", used);
-      reader.Future("ends_in_s", end_line_ns);
+      reader.Future("ends_in_s", end_monotonic_ns);
       reader.Past("touched_s_ago", touched_ns);
     }
   };
@@ -44,7 +44,7 @@ class FixedWindow {
   // Gives `units` back, never above the whole quota.
   [[nodiscard]] static State Refund(const Quota& quota, const State& state, const Now& now,
                                     Units units);
-  // From when on the state is a fresh key's, if the wall does not end its window sooner;
+  // From when on the state is a fresh key's, if the wall clock does not end its window sooner;
   // Instant{} for one that is.
   [[nodiscard]] static Instant Expiry(const Quota& quota, const State& state);
 };

@@ -15,7 +15,7 @@ namespace sluice::core {
 
 // What one step of an algorithm yields. The store writes on_allow if the whole request is
 // charged and on_deny if it is not; on_deny equals the state passed in unless a clock that
-// stepped back had to be followed (StoreTimeline only). `decision` has the numbers as they
+// stepped back had to be followed (StoreClock only). `decision` has the numbers as they
 // are after the charge when it allows, and as they are now when it denies.
 template <class State>
 struct Outcome {
@@ -95,14 +95,14 @@ struct TimeReading {
 
 // A clock that reads earlier than the state has stepped back. Time then stands still: a
 // shared store moves the state's times back with its clock, so that time goes on from
-// there; the table's own line never steps, so that at most two threads' readings crossed,
+// there; the table's monotonic clock never steps, so that at most two threads' readings crossed,
 // and the later one counts.
-template <class Timeline>
+template <class Clock>
 [[nodiscard]] constexpr TimeReading ReadTime(std::int64_t now, std::int64_t touched) {
   if (now >= touched) {
     return {now, 0};
   }
-  if constexpr (Timeline::kMayStepBack) {
+  if constexpr (Clock::kMayStepBack) {
     return {now, Minus(touched, now)};
   } else {
     return {touched, 0};

@@ -32,8 +32,8 @@ namespace sluice::core {
 // - The wait is solved for, not tried: used only falls while nobody spends, so walk from
 //   the oldest segment to the first without which the cost fits; the wait ends within its
 //   time as the oldest one, or when it leaves.
-// - Segments are aligned by the wall once, when the key is fresh; from then on they follow
-//   one another on the line of elapsed time.
+// - Segments are aligned by the wall clock once, when the key is fresh; from then on they follow
+//   one another on the monotonic clock.
 // - Empty segments are not kept: at most S + 1 entries, whatever the traffic.
 //
 // Sources: ours; S = 1 is Cloudflare's counter (sliding_window_counter.cc), and the cut into
@@ -60,18 +60,18 @@ struct SegmentPlace {
 [[nodiscard]] std::uint64_t IntoUntilWithin(const Quota& quota, Units units, Units spare);
 
 // Steps are pure and static, as in bucket.h; `list` holds the entries that `state` sums up.
-template <class Timeline>
+template <class Clock>
 class SlidingWindow {
  public:
   static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kSlidingWindow);
-  using Instant = BasicInstant<Timeline>;
-  using Now = BasicNow<Timeline>;
+  using Instant = BasicInstant<Clock>;
+  using Now = BasicNow<Clock>;
 
   // All zero is a fresh key.
   struct State {
     Units used = 0;              // Units in all entries, outlived ones not yet dropped included.
     std::int64_t origin_ns = 0;  // Where segment 0 begins: an epoch-aligned window edge, by the
-                                 // wall when the key was fresh.
+                                 // wall clock when the key was fresh.
     std::int64_t touched_ns = 0;
   };
   static_assert(sizeof(State) == 24);
@@ -121,7 +121,7 @@ class SlidingWindow {
   struct Seen {
     State state;  // As stored, its times moved if a shared store's clock stepped back.
     std::int64_t now = 0;
-    std::int64_t origin = 0;  // Of the segments; for a fresh key by the wall.
+    std::int64_t origin = 0;  // Of the segments; for a fresh key by the wall clock.
     SegmentPlace place{};     // Of now.
     Units live = 0;           // In segments that count, the oldest whole; 0 for a fresh key.
     Units used = 0;           // The same with the oldest at its weight.
@@ -130,9 +130,9 @@ class SlidingWindow {
 
   template <EntryList List>
   static Seen See(const Quota& quota, const State& state, const List& list, const Now& now) {
-    Seen seen{.state = state, .now = now.line.time_since_epoch().count()};
+    Seen seen{.state = state, .now = now.monotonic.time_since_epoch().count()};
     if (state.used > 0) {
-      const TimeReading reading = ReadTime<Timeline>(seen.now, state.touched_ns);
+      const TimeReading reading = ReadTime<Clock>(seen.now, state.touched_ns);
       seen.now = reading.now;
       if (reading.back != 0) {
         seen.state.touched_ns = reading.now;
@@ -158,7 +158,7 @@ class SlidingWindow {
     }
     if (seen.live == 0) {
       const std::int64_t past =
-          PastMultiple(now.wall.time_since_epoch().count(), quota.window.count());
+          PastMultiple(now.wall_clock.time_since_epoch().count(), quota.window.count());
       seen.origin = Minus(seen.now, past);
       seen.place = PlaceOf(quota, static_cast<std::uint64_t>(past));
     }

@@ -28,8 +28,8 @@
 //   which the product falls below the next whole number, and retry_after finds it by
 //   solving for it, not by trying. Where the current count alone stands in the way, the
 //   answer lies in the next window, when current has become previous.
-// - Windows are aligned by the wall once, when the key is fresh; from then on they follow
-//   one another on the line of elapsed time, so that setting the clock moves nothing.
+// - Windows are aligned by the wall clock once, when the key is fresh; from then on they follow
+//   one another on the monotonic clock, so that setting the wall clock moves nothing.
 //
 // Source: Cloudflare, "How we built rate limiting capable of scaling to millions of
 // domains", 2017.
@@ -44,7 +44,7 @@ struct Seen {
   std::int64_t now = 0;
   Units previous = 0;
   Units current = 0;
-  std::int64_t start = 0;  // Of the current window; for a fresh key by the wall.
+  std::int64_t start = 0;  // Of the current window; for a fresh key by the wall clock.
 };
 
 // When both counts are gone.
@@ -56,13 +56,13 @@ std::int64_t EndOf(const Quota& quota, Units previous, Units current, std::int64
   return previous > 0 ? Plus(start, window) : 0;
 }
 
-template <class Timeline, class State>
-Seen<State> See(const Quota& quota, const State& state, const BasicNow<Timeline>& now) {
-  const std::int64_t line = now.line.time_since_epoch().count();
+template <class Clock, class State>
+Seen<State> See(const Quota& quota, const State& state, const BasicNow<Clock>& now) {
+  const std::int64_t monotonic = now.monotonic.time_since_epoch().count();
   const std::int64_t window = quota.window.count();
-  Seen<State> seen{.state = state, .now = line};
+  Seen<State> seen{.state = state, .now = monotonic};
   if ((state.previous | state.current) != 0) {
-    const TimeReading reading = ReadTime<Timeline>(line, state.touched_ns);
+    const TimeReading reading = ReadTime<Clock>(monotonic, state.touched_ns);
     seen.now = reading.now;
     if (reading.back != 0) {
       seen.state.touched_ns = reading.now;
@@ -82,7 +82,7 @@ Seen<State> See(const Quota& quota, const State& state, const BasicNow<Timeline>
       return seen;
     }
   }
-  seen.start = Minus(seen.now, PastMultiple(now.wall.time_since_epoch().count(), window));
+  seen.start = Minus(seen.now, PastMultiple(now.wall_clock.time_since_epoch().count(), window));
   return seen;
 }
 
@@ -122,15 +122,15 @@ std::int64_t RetryAfter(const Quota& quota, const Seen<State>& seen, Cost cost) 
   return Until(seen.now, Plus(start, elapsed));
 }
 
-template <class Timeline>
-Outcome<typename SlidingWindowCounter<Timeline>::State> Judge(
-    const Quota& quota, const typename SlidingWindowCounter<Timeline>::State& state,
-    const BasicNow<Timeline>& now, Cost cost, Verb verb) {
-  using State = typename SlidingWindowCounter<Timeline>::State;
+template <class Clock>
+Outcome<typename SlidingWindowCounter<Clock>::State> Judge(
+    const Quota& quota, const typename SlidingWindowCounter<Clock>::State& state,
+    const BasicNow<Clock>& now, Cost cost, Verb verb) {
+  using State = typename SlidingWindowCounter<Clock>::State;
   if (quota.unlimited) {
     return {UnlimitedDecision(), state, state};
   }
-  const Seen<State> seen = See<Timeline>(quota, state, now);
+  const Seen<State> seen = See<Clock>(quota, state, now);
   Outcome<State> outcome{.decision = {}, .on_allow = seen.state, .on_deny = seen.state};
   Decision& decision = outcome.decision;
   const Units used = Weighted(quota, seen.previous, seen.now - seen.start) + seen.current;
@@ -161,25 +161,27 @@ Outcome<typename SlidingWindowCounter<Timeline>::State> Judge(
 
 }  // namespace
 
-template <class Timeline>
-Outcome<typename SlidingWindowCounter<Timeline>::State> SlidingWindowCounter<Timeline>::Check(
+template <class Clock>
+Outcome<typename SlidingWindowCounter<Clock>::State> SlidingWindowCounter<Clock>::Check(
     const Quota& quota, const State& state, const Now& now, Cost cost) {
-  return Judge<Timeline>(quota, state, now, cost, Verb::kCheck);
+  return Judge<Clock>(quota, state, now, cost, Verb::kCheck);
 }
 
-template <class Timeline>
-Outcome<typename SlidingWindowCounter<Timeline>::State> SlidingWindowCounter<Timeline>::Peek(
+template <class Clock>
+Outcome<typename SlidingWindowCounter<Clock>::State> SlidingWindowCounter<Clock>::Peek(
     const Quota& quota, const State& state, const Now& now, Cost cost) {
-  return Judge<Timeline>(quota, state, now, cost, Verb::kPeek);
+  return Judge<Clock>(quota, state, now, cost, Verb::kPeek);
 }
 
-template <class Timeline>
-typename SlidingWindowCounter<Timeline>::State SlidingWindowCounter<Timeline>::Refund(
-    const Quota& quota, const State& state, const Now& now, Units units) {
+template <class Clock>
+typename SlidingWindowCounter<Clock>::State SlidingWindowCounter<Clock>::Refund(const Quota& quota,
+                                                                                const State& state,
+                                                                                const Now& now,
+                                                                                Units units) {
   if (quota.unlimited) {
     return state;
   }
-  const Seen<State> seen = See<Timeline>(quota, state, now);
+  const Seen<State> seen = See<Clock>(quota, state, now);
   const Units from_current = std::min(units, seen.current);
   const Units from_previous = std::min(units - from_current, seen.previous);
   const Units current = seen.current - from_current;
@@ -193,13 +195,13 @@ typename SlidingWindowCounter<Timeline>::State SlidingWindowCounter<Timeline>::R
   return {.previous = previous, .current = current, .start_ns = seen.start, .touched_ns = seen.now};
 }
 
-template <class Timeline>
-typename SlidingWindowCounter<Timeline>::Instant SlidingWindowCounter<Timeline>::Expiry(
+template <class Clock>
+typename SlidingWindowCounter<Clock>::Instant SlidingWindowCounter<Clock>::Expiry(
     const Quota& quota, const State& state) {
   return Instant(Duration(EndOf(quota, state.previous, state.current, state.start_ns)));
 }
 
-template class SlidingWindowCounter<TableTimeline>;
-template class SlidingWindowCounter<StoreTimeline>;
+template class SlidingWindowCounter<TableClock>;
+template class SlidingWindowCounter<StoreClock>;
 
 }  // namespace sluice::core

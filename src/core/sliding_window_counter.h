@@ -12,19 +12,19 @@ namespace sluice::core {
 
 // A sliding window guessed from the counts of two fixed ones. (Teaching comment: see
 // sliding_window_counter.cc.) Steps are pure and static, as in bucket.h.
-template <class Timeline>
+template <class Clock>
 class SlidingWindowCounter {
  public:
   static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kSlidingWindowCounter);
-  using Instant = BasicInstant<Timeline>;
-  using Now = BasicNow<Timeline>;
+  using Instant = BasicInstant<Clock>;
+  using Now = BasicNow<Clock>;
 
   // All zero is a fresh key.
   struct State {
     Units previous = 0;
     Units current = 0;
-    std::int64_t start_ns = 0;  // Of the current window. Epoch-aligned by the wall when the key
-                                // was fresh; from then on windows follow each other on the line.
+    std::int64_t start_ns = 0;  // Of the current window. Epoch-aligned by the wall clock when the
+                                // key was fresh; later windows follow on the monotonic clock.
     std::int64_t touched_ns = 0;
 
     template <class Reader>

@@ -35,12 +35,12 @@ namespace sluice::core {
 // "Rate limiting with sorted sets"; peterkhayes/rolling-rate-limiter issue 11 (the undercount).
 //
 // Steps are pure and static, as in bucket.h; `list` holds the entries that `state` sums up.
-template <class Timeline>
+template <class Clock>
 class SlidingWindowLog {
  public:
   static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kSlidingWindowLog);
-  using Instant = BasicInstant<Timeline>;
-  using Now = BasicNow<Timeline>;
+  using Instant = BasicInstant<Clock>;
+  using Now = BasicNow<Clock>;
 
   // All zero is a fresh key.
   struct State {
@@ -100,11 +100,11 @@ class SlidingWindowLog {
 
   template <EntryList List>
   static Seen See(const Quota& quota, const State& state, const List& list, const Now& now) {
-    Seen seen{.state = state, .now = now.line.time_since_epoch().count()};
+    Seen seen{.state = state, .now = now.monotonic.time_since_epoch().count()};
     if (state.used == 0) {
       return seen;
     }
-    const TimeReading reading = ReadTime<Timeline>(seen.now, state.touched_ns);
+    const TimeReading reading = ReadTime<Clock>(seen.now, state.touched_ns);
     seen.now = reading.now;
     if (reading.back != 0) {
       seen.state.touched_ns = reading.now;

@@ -23,29 +23,29 @@
 //                                     under the name that dumps have for it.
 namespace sluice::core {
 
-// Calls f.template operator()<Steps>() with the steps of `algorithm` on that timeline; those of
+// Calls f.template operator()<Steps>() with the steps of `algorithm` on that clock; those of
 // concurrency are on the table's alone.
-template <class Timeline = TableTimeline, class F>
+template <class Clock = TableClock, class F>
 [[gnu::always_inline]] constexpr decltype(auto) VisitSteps(Algorithm algorithm, F&& f) {
   switch (algorithm) {
     case Algorithm::kFixedWindow:
-      return f.template operator()<FixedWindow<Timeline>>();
+      return f.template operator()<FixedWindow<Clock>>();
     case Algorithm::kSlidingWindowLog:
-      return f.template operator()<SlidingWindowLog<Timeline>>();
+      return f.template operator()<SlidingWindowLog<Clock>>();
     case Algorithm::kSlidingWindowCounter:
-      return f.template operator()<SlidingWindowCounter<Timeline>>();
+      return f.template operator()<SlidingWindowCounter<Clock>>();
     case Algorithm::kSlidingWindow:
-      return f.template operator()<SlidingWindow<Timeline>>();
+      return f.template operator()<SlidingWindow<Clock>>();
     case Algorithm::kTokenBucket:
     case Algorithm::kGcra:
     case Algorithm::kLeakyBucket:
-      return f.template operator()<Bucket<Timeline>>();
+      return f.template operator()<Bucket<Clock>>();
     case Algorithm::kConcurrency:
       return f.template operator()<Concurrency>();
     case Algorithm::kThrottle:
-      return f.template operator()<Throttle<Timeline>>();
+      return f.template operator()<Throttle<Clock>>();
     case Algorithm::kAttemptWindow:
-      return f.template operator()<AttemptWindow<Timeline>>();
+      return f.template operator()<AttemptWindow<Clock>>();
   }
   SLUICE_ASSERT(false);
   __builtin_unreachable();

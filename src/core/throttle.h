@@ -38,12 +38,12 @@
 namespace sluice::core {
 
 // Pure and static, as Bucket.
-template <class Timeline>
+template <class Clock>
 class Throttle {
  public:
   static constexpr const AlgorithmTraits& kTraits = TraitsOf(Algorithm::kThrottle);
-  using Instant = BasicInstant<Timeline>;
-  using Now = BasicNow<Timeline>;
+  using Instant = BasicInstant<Clock>;
+  using Now = BasicNow<Clock>;
 
   // All zero is a fresh key.
   struct State {
@@ -81,7 +81,7 @@ class Throttle {
   }
 
  private:
-  using Inner = Bucket<Timeline>;
+  using Inner = Bucket<Clock>;
   using InnerState = typename Inner::State;
 
   static constexpr std::int64_t kSecond = 1'000'000'000;
@@ -133,7 +133,7 @@ class Throttle {
   // What is not charged stays as it was written, not rescaled, unless its times have moved.
   static Outcome<State> Into(const Quota& quota, const State& before,
                              const Outcome<InnerState>& outcome, bool may_charge) {
-    const bool moved = Timeline::kMayStepBack && outcome.on_deny.touched_ns != before.touched_ns;
+    const bool moved = Clock::kMayStepBack && outcome.on_deny.touched_ns != before.touched_ns;
     const State kept = moved ? Into(quota, outcome.on_deny) : before;
     return {.decision = outcome.decision,
             .on_allow = may_charge ? Into(quota, outcome.on_allow) : kept,

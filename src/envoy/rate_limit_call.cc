@@ -47,7 +47,7 @@ bool RateLimitCall::IsAcceptable() {
 void RateLimitCall::Match() {
   const Settings& settings = service_->settings_;
   if (service_->over_limit_.enabled()) {
-    now_s_ = service_->clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1);
+    now_s_ = service_->clock_.Read().wall_clock.time_since_epoch() / std::chrono::seconds(1);
   }
   limits_.Find(*request, configuration_->Find(request->domain()), settings, &service_->metrics_);
   limits_.DropReplaced();

@@ -98,7 +98,7 @@ class RateLimitCall {
   service::CompletionOf<RateLimitCall>& completion_;
   RateLimitService* service_ = nullptr;
   std::shared_ptr<const Configuration> configuration_;
-  std::int64_t now_s_ = 0;  // The wall's, where the cache of counters is in use.
+  std::int64_t now_s_ = 0;  // By the wall clock, where the cache of counters is in use.
   AppliedLimits limits_;
   service::ChargeCallOf<RateLimitCall> charge_{*this};
   std::deque<HitRefund> refunds_;

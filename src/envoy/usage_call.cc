@@ -90,7 +90,7 @@ void UsageCall::OnReset(const Reset& of_limit) noexcept {
     service_->path_.fallback->Reset(of_limit.key, of_limit.quota);
   }
   const std::int64_t now_s =
-      service_->clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1);
+      service_->clock_.Read().wall_clock.time_since_epoch() / std::chrono::seconds(1);
   service_->over_limit_.Forget(of_limit.key.parts.front().value,
                                OverLimitCache::WindowAt(now_s, of_limit.quota.window));
   if (--resets_left_ == 0) {

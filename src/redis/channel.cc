@@ -96,7 +96,7 @@ void Channel::Send(Command command, Time now) {
 Judged Channel::JudgedNow(const Command& command) const {
   const bool by_reply = command.by_reply && command.request.call() != nullptr;
   return {.by_server = !settings_.by_given_clock,
-          .now = by_reply ? command.request.call()->now : clock_.Read().wall};
+          .now = by_reply ? command.request.call()->now : clock_.Read().wall_clock};
 }
 
 void Channel::Write(Command command) {

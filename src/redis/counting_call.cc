@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-// What has passed of the window that `wall` lies in.
-Duration Passed(const core::Quota& quota, WallInstant wall) {
-  return Duration(core::PastMultiple(wall.time_since_epoch().count(), quota.window.count()));
+// What has passed of the window that `wall_clock` lies in.
+Duration Passed(const core::Quota& quota, WallInstant wall_clock) {
+  return Duration(core::PastMultiple(wall_clock.time_since_epoch().count(), quota.window.count()));
 }
 
-void AppendStart(const core::Quota& quota, WallInstant wall, std::string& out) {
+void AppendStart(const core::Quota& quota, WallInstant wall_clock, std::string& out) {
   SLUICE_DCHECK(quota.window.count() % kNsPerSecond == 0);  // core::FaultOf() says so.
-  const std::int64_t start = (wall.time_since_epoch() - Passed(quota, wall)).count();
+  const std::int64_t start = (wall_clock.time_since_epoch() - Passed(quota, wall_clock)).count();
   std::array<char, 24> text;  // NOLINT: to_chars writes it.
   out.append(text.data(),
              std::to_chars(text.data(), text.data() + text.size(), start / kNsPerSecond).ptr);
@@ -47,16 +47,17 @@ Route& CountingCalls::Of(const core::Quota& quota) {
   return quota.window == std::chrono::seconds(1) ? seconds_ : route_;
 }
 
-void CountingCalls::Check(store::CheckCall& call, WallInstant wall, Route::Time now) {
-  Take().Check(call, wall, now);
+void CountingCalls::Check(store::CheckCall& call, WallInstant wall_clock, Route::Time now) {
+  Take().Check(call, wall_clock, now);
 }
 
-void CountingCalls::Refund(store::RefundCall& call, WallInstant wall, Route::Time now) {
-  Take().AskOne(call, CounterCall::Verb::kTakeBack, call.key, call.quota, call.units, wall, now);
+void CountingCalls::Refund(store::RefundCall& call, WallInstant wall_clock, Route::Time now) {
+  Take().AskOne(call, CounterCall::Verb::kTakeBack, call.key, call.quota, call.units, wall_clock,
+                now);
 }
 
-void CountingCalls::Reset(store::ResetCall& call, WallInstant wall, Route::Time now) {
-  Take().AskOne(call, CounterCall::Verb::kDrop, call.key, call.quota, 0, wall, now);
+void CountingCalls::Reset(store::ResetCall& call, WallInstant wall_clock, Route::Time now) {
+  Take().AskOne(call, CounterCall::Verb::kDrop, call.key, call.quota, 0, wall_clock, now);
 }
 
 void CountingCalls::Kick() {
@@ -66,11 +67,11 @@ void CountingCalls::Kick() {
   }
 }
 
-void CountingCall::Begin(store::StoreCall& call, WallInstant wall) {
+void CountingCall::Begin(store::StoreCall& call, WallInstant wall_clock) {
   call_ = &call;
   checks_ = nullptr;
   call.error = store::StoreError::kNone;
-  call.now = wall_ = wall;
+  call.now = wall_clock_ = wall_clock;
   used_ = 0;
   rest_.own_checks.clear();
   rest_.places.clear();
@@ -84,7 +85,7 @@ CountingCall::Counter& CountingCall::Add(CounterCall::Verb verb, const core::Key
   Counter& counter = *counters_[used_++];
   counter.verb = verb;
   counter.key = key.parts.front().value;
-  AppendStart(quota, wall_, counter.key);
+  AppendStart(quota, wall_clock_, counter.key);
   counter.hits = hits;
   counter.expiry_s = quota.window.count() / kNsPerSecond;
   counter.deadline = call_->deadline;
@@ -103,8 +104,8 @@ void CountingCall::AddRest(const store::CheckCall& call) {
   rest_.error = store::StoreError::kNone;
 }
 
-void CountingCall::Check(store::CheckCall& call, WallInstant wall, Route::Time now) {
-  Begin(call, wall);
+void CountingCall::Check(store::CheckCall& call, WallInstant wall_clock, Route::Time now) {
+  Begin(call, wall_clock);
   checks_ = &call;
   for (std::size_t i = 0; i < call.checks.size(); ++i) {
     const store::Check& check = call.checks[i];
@@ -133,8 +134,9 @@ void CountingCall::Check(store::CheckCall& call, WallInstant wall, Route::Time n
 }
 
 void CountingCall::AskOne(store::StoreCall& call, CounterCall::Verb verb, const core::KeyView& key,
-                          const core::Quota& quota, Units hits, WallInstant wall, Route::Time now) {
-  Begin(call, wall);
+                          const core::Quota& quota, Units hits, WallInstant wall_clock,
+                          Route::Time now) {
+  Begin(call, wall_clock);
   open_ = 1;
   calls_.Of(quota).Send(Request::Of<CounterVerb>(Add(verb, key, quota, hits)), now);
 }
@@ -174,7 +176,7 @@ void CountingCall::Answer(const Counter& counter, store::CheckAnswer& answer) co
   }
   const Units before = counter.count - (checks_->peek ? 0 : check.cost.units);
   answer.decision = core::JudgeAttemptWindow(check.quota, before, check.cost,
-                                             check.quota.window - Passed(check.quota, wall_));
+                                             check.quota.window - Passed(check.quota, wall_clock_));
   answer.decision.shadow = check.shadow;
   answer.charged = !checks_->peek;
   if (answer.charged && answer.decision.allowed) {

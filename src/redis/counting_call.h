@@ -29,10 +29,10 @@ class CountingCalls {
   CountingCalls& operator=(const CountingCalls&) = delete;
 
   // A call with at least one check that IsCounter(), each for itself or a peek.
-  void Check(store::CheckCall& call, WallInstant wall, Route::Time now);
+  void Check(store::CheckCall& call, WallInstant wall_clock, Route::Time now);
   // Takes back hits of the window that is.
-  void Refund(store::RefundCall& call, WallInstant wall, Route::Time now);
-  void Reset(store::ResetCall& call, WallInstant wall, Route::Time now);
+  void Refund(store::RefundCall& call, WallInstant wall_clock, Route::Time now);
+  void Reset(store::ResetCall& call, WallInstant wall_clock, Route::Time now);
   void Kick();
 
  private:
@@ -59,10 +59,10 @@ class CountingCall {
   CountingCall(const CountingCall&) = delete;
   CountingCall& operator=(const CountingCall&) = delete;
 
-  void Check(store::CheckCall& call, WallInstant wall, Route::Time now);
+  void Check(store::CheckCall& call, WallInstant wall_clock, Route::Time now);
   // `call` is about one counter.
   void AskOne(store::StoreCall& call, CounterCall::Verb verb, const core::KeyView& key,
-              const core::Quota& quota, Units hits, WallInstant wall, Route::Time now);
+              const core::Quota& quota, Units hits, WallInstant wall_clock, Route::Time now);
 
  private:
   class Counter final : public CounterCall {
@@ -86,7 +86,7 @@ class CountingCall {
     CountingCall& whole_;
   };
 
-  void Begin(store::StoreCall& call, WallInstant wall);
+  void Begin(store::StoreCall& call, WallInstant wall_clock);
   Counter& Add(CounterCall::Verb verb, const core::KeyView& key, const core::Quota& quota,
                Units hits);
   void AddRest(const store::CheckCall& call);
@@ -97,7 +97,7 @@ class CountingCall {
   CountingCalls& calls_;
   store::StoreCall* call_ = nullptr;
   store::CheckCall* checks_ = nullptr;  // call_, where it is one.
-  WallInstant wall_{};
+  WallInstant wall_clock_{};
   std::vector<std::unique_ptr<Counter>> counters_;  // The first used_ are of this request.
   std::size_t used_ = 0;
   Rest rest_;

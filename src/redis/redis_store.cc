@@ -84,7 +84,7 @@ bool RedisStore::Prepare(store::CheckCall& call, const base::Clock& clock) {
     return true;
   }
   std::ranges::transform(call.checks, call.answers.begin(), UnlimitedAnswer);
-  call.now = clock.Read().wall;
+  call.now = clock.Read().wall_clock;
   return false;
 }
 
@@ -98,7 +98,7 @@ void RedisStore::CheckMany(std::span<store::CheckCall* const> batch) {
       call->error = store::StoreError::kDidNotRun;
       call->OnAnswered();
     } else if (std::ranges::any_of(call->checks, IsCounter, &store::Check::quota)) {
-      own->counting_->Check(*call, clock_.Read().wall, now);
+      own->counting_->Check(*call, clock_.Read().wall_clock, now);
     } else {
       own->route_->Check(*call, now);
     }
@@ -136,7 +136,7 @@ void RedisStore::Refund(store::RefundCall& call) {
     call.OnAnswered();
   } else if (is_counter) {
     Ask(call, [&](Attachment& own, Route::Time now) {
-      own.counting_->Refund(call, clock_.Read().wall, now);
+      own.counting_->Refund(call, clock_.Read().wall_clock, now);
     });
   } else {
     Ask<RefundVerb>(call);
@@ -161,7 +161,7 @@ void RedisStore::Reset(store::ResetCall& call) {
     Ask<ResetVerb>(call);
   } else if (IsNamedCounter(call.key, call.quota)) {
     Ask(call, [&](Attachment& own, Route::Time now) {
-      own.counting_->Reset(call, clock_.Read().wall, now);
+      own.counting_->Reset(call, clock_.Read().wall_clock, now);
     });
   } else {
     call.error = store::StoreError::kUnsupported;

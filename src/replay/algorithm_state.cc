@@ -43,7 +43,7 @@ void AlgorithmState::Entries::Change(std::uint32_t drop, core::Entry append) {
 }
 
 Decision AlgorithmState::Check(const Quota& quota, WallInstant at, Cost cost) {
-  const TableNow now{.line = TableInstant(at.time_since_epoch()), .wall = at};
+  const TableNow now{.monotonic = TableInstant(at.time_since_epoch()), .wall_clock = at};
   return core::VisitSteps(quota.algorithm, [&]<class Steps>() -> Decision {
     if constexpr (Steps::kTraits.has_entries()) {
       const auto outcome =

@@ -28,8 +28,8 @@ class EventClock final : public base::Clock {
 
   // The next event happens at `stamp`.
   void MoveTo(WallInstant stamp) {
-    now_.boot += std::max(stamp - now_.wall, Duration{});
-    now_.wall = stamp;
+    now_.boot += std::max(stamp - now_.wall_clock, Duration{});
+    now_.wall_clock = stamp;
   }
   // Sets the start of the clock, or restores it after an invalid event.
   void SetTo(const base::ClockReading& reading) { now_ = reading; }

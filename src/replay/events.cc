@@ -114,7 +114,7 @@ void EventRun::RunLine(std::string_view line) {
   }
   const base::ClockReading before = clock_.Read();
   if (table_ == nullptr) {
-    clock_.SetTo({.boot = {}, .wall = reader_.event().at});
+    clock_.SetTo({.boot = {}, .wall_clock = reader_.event().at});
   } else {
     clock_.MoveTo(reader_.event().at);
   }

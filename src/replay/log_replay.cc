@@ -46,7 +46,7 @@ LogReplay::LogReplay(const LogReplayOptions& options, std::shared_ptr<const rule
 LogReplay::~LogReplay() = default;
 
 Result<void> LogReplay::OpenTable(WallInstant first) {
-  clock_.SetTo({.boot = {}, .wall = first});
+  clock_.SetTo({.boot = {}, .wall_clock = first});
   // Entries are stored in blocks: if rules need them, there is one more block than slots.
   const bool entries = std::ranges::any_of(rules_->rules(), [](const rules::Rule& rule) {
     return core::TraitsOf(rule.quota.algorithm).has_items();

@@ -83,7 +83,7 @@ void Keyring::SetShared(const Secret& secret) {
 }
 
 std::uint16_t Keyring::Period() const {
-  const auto periods = clock_.Read().wall.time_since_epoch() / kPeriodLength;
+  const auto periods = clock_.Read().wall_clock.time_since_epoch() / kPeriodLength;
   return static_cast<std::uint16_t>(std::clamp<std::int64_t>(periods, 0, UINT16_MAX - 1));
 }
 

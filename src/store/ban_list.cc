@@ -39,7 +39,7 @@ BanState BanIn(const Slot& slot) {
 // Of a locked slot.
 bool IsLasting(const Slot& slot, const Turn& turn) {
   return slot.kind == kBanKind && slot.expiry.load(std::memory_order_relaxed) != 0 &&
-         BanIn(slot).until_ns > turn.now.line.time_since_epoch().count();
+         BanIn(slot).until_ns > turn.now.monotonic.time_since_epoch().count();
 }
 
 // The ban that lasts under that fingerprint; nullopt if none does.
@@ -147,7 +147,7 @@ SlotArray::Newcomer NewcomerAs(TableCore& core, const Turn& turn, const core::Ke
   return {.key = fingerprint,
           .rule = core.rules.NumberOf(key.rule),
           .kind = kind,
-          .now = turn.now.line,
+          .now = turn.now.monotonic,
           .owner = turn.owner(),
           .may_evict = core.when_full == WhenFull::kEvict};
 }
@@ -170,7 +170,7 @@ void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView
   journal.Save(&slot.rule, kSlotImageBytes);
   journal.Publish();
   slot.state = std::bit_cast<RawState>(list);
-  slot.expiry.store(ExpirySecond(TableInstant(Duration(ban.until_ns)), turn.now.line),
+  slot.expiry.store(ExpirySecond(TableInstant(Duration(ban.until_ns)), turn.now.monotonic),
                     std::memory_order_relaxed);
   journal.Retire();
 }
@@ -227,13 +227,13 @@ bool CountDenial(TableCore& core, const Turn& turn, const core::KeyView& key,
   if (!call.counted() || !call.fills()) {
     return false;
   }
-  return ImposeBan(core, turn, key, turn.now.line + ban.lasts);
+  return ImposeBan(core, turn, key, turn.now.monotonic + ban.lasts);
 }
 
 bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, TableInstant until) {
   const bool imposed = PutBan(core, turn, key,
                               {.until_ns = until.time_since_epoch().count(),
-                               .since_ns = turn.now.line.time_since_epoch().count()});
+                               .since_ns = turn.now.monotonic.time_since_epoch().count()});
   if (imposed) {
     TableCounters::Add(core.counters.bans);
     // When the ban is over, denials are counted from none.
@@ -287,7 +287,7 @@ std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
     const std::uint16_t rule = slot.rule;
     Unlock(slot);
     const TableInstant until{Duration(state.until_ns)};
-    if (until <= turn.now.line) {
+    if (until <= turn.now.monotonic) {
       continue;
     }
     BannedKey ban;
@@ -295,8 +295,8 @@ std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
     if (!core::ReadKey(core::KeyForm::kWhole, written, ban.key)) {
       ban.key.Assign({.rule = core.rules.IdOf(rule), .formerly = {}, .parts = {}});
     }
-    ban.until = turn.now.wall + (until - turn.now.line);
-    ban.since = turn.now.wall - (turn.now.line - TableInstant(Duration(state.since_ns)));
+    ban.until = turn.now.wall_clock + (until - turn.now.monotonic);
+    ban.since = turn.now.wall_clock - (turn.now.monotonic - TableInstant(Duration(state.since_ns)));
     bans.push_back(std::move(ban));
   }
   return bans;

@@ -19,7 +19,7 @@
 // its slots, not in it.
 namespace sluice::store {
 
-// Until when `key` is banned; the line's beginning if it is not. Without a ban of the key it costs
+// Until when `key` is banned; TableInstant{} if it is not. Without a ban of the key it costs
 // one hash and one look.
 [[nodiscard]] TableInstant BannedUntil(TableCore& core, const Turn& turn, const core::KeyView& key);
 

@@ -66,7 +66,7 @@ void PutState(Slot& slot, const State& state) {
 // Writes what a charge leaves: all of it or, if the process is killed in the middle, nothing.
 template <class State>
 void Write(TableCore& core, const Turn& turn, Slot& slot, const State& state, TableInstant expiry) {
-  const std::uint32_t second = ExpirySecond(expiry, turn.now.line);
+  const std::uint32_t second = ExpirySecond(expiry, turn.now.monotonic);
   Journal journal(core.base, core.journal[turn.thread]);
   journal.Save(&slot.rule, kSlotImageBytes);
   journal.Publish();

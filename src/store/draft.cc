@@ -37,7 +37,7 @@ BlockRef TakeBlock(TableCore& core, const Turn& turn) {
   BlockRef block = core.blocks.Take();
   for (int i = 0; block == 0 && i < kLooks; ++i) {
     const From from = !may_evict ? From::kNone : i + 1 < kLooks ? From::kCold : From::kAny;
-    (void)core.slots.FreeBlocks(turn.now.line, turn.owner(), from);
+    (void)core.slots.FreeBlocks(turn.now.monotonic, turn.owner(), from);
     block = core.blocks.Take();
   }
   return block;
@@ -64,7 +64,7 @@ SlotArray::Newcomer NewcomerOf(TableCore& core, const Turn& turn, const Check& c
   return {.key = key,
           .rule = core.rules.NumberOf(check.key.rule),
           .kind = KindOf(check.quota.algorithm),
-          .now = turn.now.line,
+          .now = turn.now.monotonic,
           .owner = turn.owner(),
           .may_evict = core.when_full == WhenFull::kEvict};
 }
@@ -88,10 +88,10 @@ Decision DecideFull(TableCore& core, const Turn& turn, const Check& check) {
 void Draft::Load(TableCore& core, const Turn& turn, bool peek) {
   if (slot != nullptr) {
     if (core::HasHolds(check->quota.algorithm) && StateOf(*slot) != RawState{}) {
-      HoldList(core.blocks, core.slots.IndexOf(*slot), slot->state).DropExpired(turn.now.line);
+      HoldList(core.blocks, core.slots.IndexOf(*slot), slot->state).DropExpired(turn.now.monotonic);
     }
     base = StateOf(*slot);
-    if (!peek && Counts(check->quota, base, core.blocks, turn.now.line)) {
+    if (!peek && Counts(check->quota, base, core.blocks, turn.now.monotonic)) {
       Warm(*slot);
     }
   }
@@ -189,13 +189,13 @@ void Draft::Write(TableCore& core, const Turn& turn) {
     state = std::bit_cast<RawState>(list);
   }
   slot->state = state;
-  slot->expiry.store(ExpirySecond(expiry, turn.now.line), std::memory_order_relaxed);
+  slot->expiry.store(ExpirySecond(expiry, turn.now.monotonic), std::memory_order_relaxed);
 }
 
 HoldId Draft::AddHold(TableCore& core, const Turn& turn, const Check& granted) {
   HoldList list(core.blocks, core.slots.IndexOf(*slot), slot->state);
   return list.Add({.units = granted.cost.units, .priority = granted.quota.priority},
-                  turn.now.line + granted.quota.window, base::UniqueNumber(), spare);
+                  turn.now.monotonic + granted.quota.window, base::UniqueNumber(), spare);
 }
 
 void Draft::GiveBlocks(TableCore& core) {

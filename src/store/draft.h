@@ -78,7 +78,7 @@ inline void Charged(const TableCore& core, const Turn& turn, const Check& check,
                     CheckAnswer& answer) {
   answer.charged = true;
   if (check.want_receipt) {
-    answer.receipt = {.charged_at_ns = turn.now.line.time_since_epoch().count(),
+    answer.receipt = {.charged_at_ns = turn.now.monotonic.time_since_epoch().count(),
                       .nonce = base::UniqueNumber(),
                       .store_id = core.id};
   }

@@ -62,7 +62,7 @@ bool KeyGuard::LockLive(TableCore& core, const Turn& turn, const Fingerprint& ke
     }
     Lock(*slot, turn.owner());
     const bool ours = FingerprintOf(*slot) == key;
-    if (ours && Counts(quota, StateOf(*slot), core.blocks, turn.now.line)) {
+    if (ours && Counts(quota, StateOf(*slot), core.blocks, turn.now.monotonic)) {
       slot_ = slot;
       return true;
     }
@@ -78,14 +78,14 @@ void MoveState(TableCore& core, const Turn& turn, const Fingerprint& from,
   // Of a locked slot. Holds that are over do not count, whatever the bound that they left.
   const auto counts = [&](Slot& slot) {
     if (BlocksOf(slot.kind) == BlockKind::kHolds && StateOf(slot) != RawState{}) {
-      HoldList(core.blocks, core.slots.IndexOf(slot), slot.state).DropExpired(turn.now.line);
+      HoldList(core.blocks, core.slots.IndexOf(slot), slot.state).DropExpired(turn.now.monotonic);
     }
-    return Counts(quota, StateOf(slot), core.blocks, turn.now.line);
+    return Counts(quota, StateOf(slot), core.blocks, turn.now.monotonic);
   };
   for (bool again = true; again;) {
     Slot* former = core.slots.Find(from);
     if (former == nullptr ||
-        former->expiry.load(std::memory_order_relaxed) <= NowSecond(turn.now.line)) {
+        former->expiry.load(std::memory_order_relaxed) <= NowSecond(turn.now.monotonic)) {
       return;
     }
     Slot* own = core.slots.Insert(to);
@@ -122,7 +122,7 @@ void AdoptFormer(TableCore& core, const Turn& turn, const core::KeyView& key,
                 {.key = core.hash.Of(key.rule, key, quota),
                  .rule = core.rules.NumberOf(key.rule),
                  .kind = KindOf(quota.algorithm),
-                 .now = turn.now.line,
+                 .now = turn.now.monotonic,
                  .owner = turn.owner(),
                  .may_evict = core.when_full == WhenFull::kEvict},
                 quota);

@@ -113,8 +113,9 @@ Slot* KeyLoader::Place(const KeyImage& image) {
     }
     slot.high.store(image.high, std::memory_order_relaxed);
     slot.low.store(image.low, std::memory_order_relaxed);
-    home->reach.store(std::max(home->reach.load(std::memory_order_relaxed), i),
-                      std::memory_order_relaxed);
+    home->max_probe_distance.store(
+        std::max(home->max_probe_distance.load(std::memory_order_relaxed), i),
+        std::memory_order_relaxed);
     return &slot;
   }
   return nullptr;

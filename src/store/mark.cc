@@ -34,7 +34,7 @@ std::optional<WrittenMark> WriteMark(TableCore& core, const Turn& turn, const Ma
   const SlotArray::Newcomer newcomer{.key = mark.fingerprint,
                                      .rule = core.rules.NumberOf(mark.rule),
                                      .kind = kMarkKind,
-                                     .now = turn.now.line,
+                                     .now = turn.now.monotonic,
                                      .owner = turn.owner(),
                                      .may_evict = core.when_full == WhenFull::kEvict};
   for (int i = 0; i < kTries; ++i) {
@@ -47,7 +47,7 @@ std::optional<WrittenMark> WriteMark(TableCore& core, const Turn& turn, const Ma
       continue;
     }
     WrittenMark written{.number = mark.number};
-    std::uint32_t expiry = ExpirySecond(mark.until, turn.now.line);
+    std::uint32_t expiry = ExpirySecond(mark.until, turn.now.monotonic);
     if (const auto before = NumberIn(*slot)) {
       written.is_new = existing == ExistingMark::kGrows;
       written.number = written.is_new ? std::max(*before, mark.number) : *before;

@@ -149,8 +149,9 @@ Result<RecoveryReport> Recover(const TableParts& parts) {
     Slot& slot = parts.slots[i];
     slot.lock.store(0, std::memory_order_relaxed);
     slot.insert_lock.store(0, std::memory_order_relaxed);
-    slot.reach.store(
-        std::min<std::uint16_t>(slot.reach.load(std::memory_order_relaxed), kProbeBound - 1),
+    slot.max_probe_distance.store(
+        std::min<std::uint16_t>(slot.max_probe_distance.load(std::memory_order_relaxed),
+                                kProbeBound - 1),
         std::memory_order_relaxed);
     if (slot.expiry.load(std::memory_order_relaxed) == 0 || slot.kind == 0 ||
         slot.kind > kLastKind) {

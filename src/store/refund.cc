@@ -17,7 +17,7 @@ using core::Quota;
 
 TableInstant UsedUntil(const Quota& quota, TableInstant charged, const TableNow& now) {
   // The wall clock at the charge, as far as the monotonic one can tell.
-  return charged + core::CountsFor(quota, now.wall - (now.line - charged));
+  return charged + core::CountsFor(quota, now.wall_clock - (now.monotonic - charged));
 }
 
 namespace {
@@ -55,7 +55,8 @@ void WriteListRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota&
   after.tail = cut.tail;
   slot.state = std::bit_cast<RawState>(after);
   const TableInstant expiry = ExpiryOf(quota, slot.state, EntryView(pool, after, {}));
-  slot.expiry.store(std::max(ExpirySecond(expiry, turn.now.line), 1U), std::memory_order_relaxed);
+  slot.expiry.store(std::max(ExpirySecond(expiry, turn.now.monotonic), 1U),
+                    std::memory_order_relaxed);
   journal.Retire();
   if (start.block != before.head) {
     pool.GiveChain(before.head, start.block);
@@ -66,7 +67,7 @@ void WriteListRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota&
 void WriteRefund(TableCore& core, const Turn& turn, Slot& slot, const Quota& quota,
                  const RefundStep& step) {
   const EntryView none(core.blocks, ListState{}, {});
-  const std::uint32_t expiry = ExpirySecond(ExpiryOf(quota, step.state, none), turn.now.line);
+  const std::uint32_t expiry = ExpirySecond(ExpiryOf(quota, step.state, none), turn.now.monotonic);
   if (expiry == 0) {
     core.slots.Clear(slot);
     return;
@@ -132,7 +133,7 @@ void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
   const TableNow& now = turn.now;
   const TableInstant charged{Duration(call.receipt.charged_at_ns)};
   if (call.receipt.nonce == 0 || call.receipt.store_id != core.id || charged < TableInstant{} ||
-      charged > now.line || call.quota.unlimited || call.units < 0 || call.charged < 0) {
+      charged > now.monotonic || call.quota.unlimited || call.units < 0 || call.charged < 0) {
     call.error = StoreError::kNotFound;
     return;
   }
@@ -143,10 +144,10 @@ void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
                                       ? used_until
                                       : charged + std::min(call.open_for, core::kLongestHorizon);
   call.settled = call.charged;
-  if (now.line >= std::max(used_until, open_until)) {
+  if (now.monotonic >= std::max(used_until, open_until)) {
     return;  // Nothing could change any more, and so nothing need be remembered.
   }
-  if (now.line < open_until) {
+  if (now.monotonic < open_until) {
     call.settled = call.units;
   }
   const auto mark = WriteMark(core, turn,
@@ -163,7 +164,7 @@ void SettleCharge(TableCore& core, const Turn& turn, SettleCall& call) {
     call.settled = static_cast<Units>(mark->number);  // At what it was settled before.
     return;
   }
-  if (call.settled < call.charged && now.line < used_until) {
+  if (call.settled < call.charged && now.monotonic < used_until) {
     RefundKey(core, turn, call.key, call.quota, call.charged - call.settled, charged);
   } else if (call.settled > call.charged) {
     Force(core, turn, call, call.settled - call.charged);

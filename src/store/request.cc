@@ -172,7 +172,7 @@ bool Request::Place(Draft& draft) {
   if (ours && slot->expiry.load(std::memory_order_relaxed) == 0) {
     slot->state = {};
     slot->heat.store(kReservedHeat, std::memory_order_relaxed);
-    slot->expiry.store(ExpirySecond(turn_.now.line + kReservedFor, turn_.now.line),
+    slot->expiry.store(ExpirySecond(turn_.now.monotonic + kReservedFor, turn_.now.monotonic),
                        std::memory_order_relaxed);
   }
   Unlock(*slot);

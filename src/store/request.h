@@ -77,7 +77,7 @@ class Request {
   // the drafts is not made: that would cost more than a request of two checks.
   std::array<std::uint8_t, kMaxChecksPerCall> draft_of_;
   std::array<Slot*, kMaxChecksPerCall> locked_;
-  // On the line, 0: not banned. Only if has_bans_.
+  // On the monotonic clock; 0: not banned. Only if has_bans_.
   std::array<std::int64_t, kMaxChecksPerCall> banned_until_ns_;
   static_assert(std::is_trivially_destructible_v<Draft>);  // Their destructors never run.
   alignas(Draft) std::array<std::byte, kMaxChecksPerCall * sizeof(Draft)> draft_room_;

@@ -132,7 +132,7 @@ void Request::JudgeInto(std::size_t i) {
 }
 
 void Request::AnswerBanned(std::size_t i) {
-  const Duration left = TableInstant(Duration(banned_until_ns_[i])) - turn_.now.line;
+  const Duration left = TableInstant(Duration(banned_until_ns_[i])) - turn_.now.monotonic;
   call_.answers[i].decision = BannedDecision(call_.checks[i], left, PeekBase(i));
 }
 

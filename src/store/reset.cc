@@ -32,10 +32,11 @@ bool ResetKey(TableCore& core, const Turn& turn, const ResetCall& call,
       return true;
     }
     const Turn now{.now = read_time(), .thread = turn.thread};
-    const Mark mark{.fingerprint = core.hash.OfReset(call.key.rule, call.key, call.quota),
-                    .rule = kResets,
-                    .number = static_cast<std::uint64_t>(now.now.line.time_since_epoch().count()),
-                    .until = now.now.line + lasts};
+    const Mark mark{
+        .fingerprint = core.hash.OfReset(call.key.rule, call.key, call.quota),
+        .rule = kResets,
+        .number = static_cast<std::uint64_t>(now.now.monotonic.time_since_epoch().count()),
+        .until = now.now.monotonic + lasts};
     return WriteMark(core, now, mark, ExistingMark::kGrows).has_value();
   };
   if (!call.key.formerly.empty()) {

@@ -57,22 +57,22 @@ static_assert(sizeof(ListState) == sizeof(RawState));
 // TSan holds the plain bytes to this (table_stress_test.cc, under `make tsan`): with a relaxed
 // Unlock or TryLock it reports them.
 //
-// Everything but the fingerprint, the lock, `reach`, `heat` and
+// Everything but the fingerprint, the lock, `max_probe_distance`, `heat` and
 // `expiry` is read and written under the lock only; those are read without it as hints and
 // read again under it.
 struct alignas(64) Slot {
   std::atomic<std::uint64_t> high{0};
   std::atomic<std::uint64_t> low{0};
-  std::atomic<std::uint32_t> lock{0};        // Lease index + 1 of the holder; 0 is free.
-  std::atomic<std::uint16_t> reach{0};       // How far any key whose home this is may lie away.
-  std::atomic<std::uint8_t> insert_lock{0};  // Held while a key with this home is put in.
-  std::atomic<std::uint8_t> heat{0};         // Uses, saturating; halved by evictors passing by.
+  std::atomic<std::uint32_t> lock{0};                // Lease index + 1 of the holder; 0 is free.
+  std::atomic<std::uint16_t> max_probe_distance{0};  // Of the keys whose home this is.
+  std::atomic<std::uint8_t> insert_lock{0};          // Held while a key with this home is put in.
+  std::atomic<std::uint8_t> heat{0};  // Uses, saturating; halved by evictors passing by.
   // From here on: what the journal saves.
   std::uint16_t rule = 0;  // Number in the rule directory; 0 is unknown.
   std::uint8_t kind = 0;   // KindOf() its algorithm, a mark or a ban; 0 in a slot never used.
   std::uint8_t spare = 0;
-  // Seconds on the table's line, rounded up, from which on the key is fresh and the slot may
-  // be given away. 0: it is fresh, whatever the state's bytes say.
+  // Seconds on the table's monotonic clock, rounded up, from which on the key is fresh and the slot
+  // may be given away. 0: it is fresh, whatever the state's bytes say.
   std::atomic<std::uint32_t> expiry{0};
   RawState state;
 };

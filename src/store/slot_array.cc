@@ -114,15 +114,16 @@ Slot* SlotArray::Insert(const Newcomer& newcomer) {
   }
   if (found != nullptr) {
     // As far as the farthest key of this home that is left. An expired key is erased under its lock
-    // before it falls out of reach, so that no thread that has just found it still uses it.
-    auto reach = static_cast<std::uint16_t>(found - home);
-    for (std::uint16_t i = home->reach.load(std::memory_order_relaxed); i > reach; --i) {
+    // before no scan finds it any more, so that no thread that has just found it still uses it.
+    auto farthest = static_cast<std::uint16_t>(found - home);
+    for (std::uint16_t i = home->max_probe_distance.load(std::memory_order_relaxed); i > farthest;
+         --i) {
       if (&HomeOf(FingerprintOf(home[i])) == home && !Forget(home[i], newcomer.owner, now)) {
-        reach = i;
+        farthest = i;
       }
     }
     // Pairs with the acquire in Find. The new key's fingerprint was written by Occupy, above.
-    home->reach.store(reach, std::memory_order_release);
+    home->max_probe_distance.store(farthest, std::memory_order_release);
   }
   UnlockInsert(*home);
   return found;

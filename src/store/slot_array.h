@@ -28,9 +28,9 @@ struct alignas(64) TableCounters {
 };
 
 // Keys and where they lie: open addressing with linear probing. A key's home is the high
-// half of its fingerprint, scaled to the number of homes; it lies there or up to `reach` slots
-// behind, where `reach` is kept in the home slot and bounds every scan. So a slot can be emptied
-// without leaving a marker.
+// half of its fingerprint, scaled to the number of homes; it lies there or up to
+// `max_probe_distance` slots behind. The home slot keeps that number, which bounds every scan. So a
+// slot can be emptied without leaving a marker.
 //
 // Finding takes no lock: the finder of a slot locks it and compares again. Inserting holds the
 // home's insert lock, so one key never gets two slots; it takes slots by try-lock only, so it never
@@ -38,7 +38,7 @@ struct alignas(64) TableCounters {
 //
 // Why one key never gets two slots, where threads may see each other's writes late: a key is put in
 // under the insert lock of its home alone, and that lock's acquire pairs with its release. So the
-// holder sees the fingerprint and the reach that each earlier holder wrote, or later values. A
+// holder sees the fingerprint and the distance that each earlier holder wrote, or later values. A
 // fingerprint is overwritten only by a thread that holds the slot's lock and found its key expired,
 // or evicted it. So a miss under the insert lock means that the key is gone, and a match that is
 // out of date is found out when the slot is locked and compared.
@@ -68,9 +68,9 @@ class SlotArray {
   // The key's slot, not locked; nullptr if it has none.
   [[nodiscard]] Slot* Find(const Fingerprint& key) const {
     Slot* home = &HomeOf(key);
-    // Pairs with the release in Insert: who sees a reach that covers a slot sees its key. The
+    // Pairs with the release in Insert: who sees a distance that covers a slot sees its key. The
     // fingerprints may be relaxed, as the acquire keeps them behind it.
-    Slot* end = home + home->reach.load(std::memory_order_acquire) + 1;
+    Slot* end = home + home->max_probe_distance.load(std::memory_order_acquire) + 1;
     for (Slot* slot = home; slot != end; ++slot) {
       if (slot->high.load(std::memory_order_relaxed) == key.high &&
           slot->low.load(std::memory_order_relaxed) == key.low) {

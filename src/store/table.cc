@@ -38,13 +38,13 @@ Table::Table(TableBytes bytes, const TableOptions& options, const base::Clock& c
             .journal = bytes.parts.journal,
             .when_full = options.when_full},
       clock_(clock),
-      line_(header_->line, clock.Read(), CurrentBootId(), bytes.is_new()),
+      monotonic_clock_(header_->clock, clock.Read(), CurrentBootId(), bytes.is_new()),
       leases_(std::make_shared<ThreadNumbers>(kMaxThreads)),
       opening_(std::move(bytes.opening)),
       snapshot_(options.snapshot) {}
 
 Table::~Table() {
-  (void)line_.Now(clock_.Read());
+  (void)monotonic_clock_.Now(clock_.Read());
   leases_->Close();
 }
 
@@ -53,14 +53,14 @@ bool Table::Begin(Turn& turn) {
   if (thread < 0) {
     return false;
   }
-  turn = {.now = line_.Now(clock_.Read()), .thread = static_cast<std::uint32_t>(thread)};
+  turn = {.now = monotonic_clock_.Now(clock_.Read()), .thread = static_cast<std::uint32_t>(thread)};
   return true;
 }
 
 bool Table::Begin(Turn& turn, StoreCall& call) {
   const bool begun = Begin(turn);
   call.error = begun ? StoreError::kNone : StoreError::kDidNotRun;
-  call.now = turn.now.wall;
+  call.now = turn.now.wall_clock;
   return begun;
 }
 
@@ -114,7 +114,7 @@ std::size_t Table::HashSome(std::span<CheckCall* const> batch, KeyRoom& keys) co
 void Table::DecideSome(const Turn& turn, std::span<CheckCall* const> calls, const KeyRoom& keys) {
   const Fingerprint* key = keys.keys();
   for (CheckCall* call : calls) {
-    call->now = turn.now.wall;
+    call->now = turn.now.wall_clock;
     if (call->error != StoreError::kNone) {
       continue;
     }
@@ -137,7 +137,8 @@ std::uint64_t Table::Sweep() {
   if (thread < 0) {
     return 0;
   }
-  return core_.slots.Sweep(line_.Now(clock_.Read()).line, static_cast<std::uint32_t>(thread) + 1);
+  return core_.slots.Sweep(monotonic_clock_.Now(clock_.Read()).monotonic,
+                           static_cast<std::uint32_t>(thread) + 1);
 }
 
 TableStats Table::Stats() {
@@ -146,7 +147,7 @@ TableStats Table::Stats() {
   };
   const TableCounters& counters = core_.counters;
   return {.slots = core_.slots.size(),
-          .live_slots = core_.slots.CountLive(line_.Now(clock_.Read()).line),
+          .live_slots = core_.slots.CountLive(monotonic_clock_.Now(clock_.Read()).monotonic),
           .inserts = read(counters.inserts),
           .reclaimed = read(counters.reclaimed),
           .evictions = read(counters.evictions),

@@ -13,11 +13,11 @@
 #include "base/clock.h"
 #include "store/key_store.h"
 #include "store/mapping.h"
+#include "store/monotonic_clock.h"
 #include "store/table_core.h"
 #include "store/table_layout.h"
 #include "store/table_open.h"
 #include "store/thread_numbers.h"
-#include "store/time_line.h"
 
 namespace sluice::store {
 
@@ -127,7 +127,7 @@ class Table final : public KeyStore {
   TableHeader* header_;
   TableCore core_;
   const base::Clock& clock_;
-  TimeLine line_;
+  MonotonicClock monotonic_clock_;
   std::shared_ptr<ThreadNumbers> leases_;
   TableOpening opening_;
   std::string snapshot_;

@@ -16,10 +16,10 @@
 #include "store/key_copier.h"
 #include "store/locked_file.h"
 #include "store/mapping.h"
+#include "store/monotonic_clock.h"
 #include "store/recovery.h"
 #include "store/slot_array.h"
 #include "store/table_snapshot_reader.h"
-#include "store/time_line.h"
 
 namespace sluice::store {
 
@@ -92,16 +92,16 @@ int HolderOf(const struct stat& status) {
   return holder;
 }
 
-// Where the line stands now, without moving it.
-void SetTime(const LineRecord& record, TableInspection& about) {
+// Reads the table's clock without changing its record.
+void SetTime(const ClockRecord& record, TableInspection& about) {
   const base::ClockReading now = base::SystemClock().Read();
-  LineRecord copy;
+  ClockRecord copy;
   copy.boot_id = record.boot_id;
   copy.offset_ns = record.offset_ns.load();
-  copy.last_line_ns = record.last_line_ns.load();
-  copy.last_wall_ns = record.last_wall_ns.load();
-  about.age = now.wall - WallInstant(Duration(copy.last_wall_ns.load()));
-  about.now = TimeLine(copy, now, CurrentBootId(), false).Now(now).line;
+  copy.last_monotonic_ns = record.last_monotonic_ns.load();
+  copy.last_wall_clock_ns = record.last_wall_clock_ns.load();
+  about.age = now.wall_clock - WallInstant(Duration(copy.last_wall_clock_ns.load()));
+  about.now = MonotonicClock(copy, now, CurrentBootId(), false).Now(now).monotonic;
 }
 
 bool ReadAll(int file, std::span<std::byte> into) {
@@ -134,7 +134,7 @@ Result<TableInspection> InspectCopy(const std::string& path, int file, TableInsp
     return FileFault(path, "was truncated while it was read");
   }
   const TableParts parts = TableParts::Of(copy->bytes(), TableLayout::Of(header.format.geometry));
-  SetTime(parts.header->line, about);
+  SetTime(parts.header->clock, about);
   auto recovered = Recover(parts);
   if (!recovered) {
     return FileFault(path, recovered.error().message);
@@ -169,12 +169,12 @@ Result<TableInspection> InspectSnapshot(const std::string& path, TableInspection
     return tl::unexpected(reader.error());
   }
   const SnapshotTail& tail = reader->tail();
-  LineRecord line;
-  line.boot_id = tail.boot_id;
-  line.offset_ns = tail.offset_ns;
-  line.last_line_ns = tail.line_ns;
-  line.last_wall_ns = tail.wall_ns;
-  SetTime(line, about);
+  ClockRecord record;
+  record.boot_id = tail.boot_id;
+  record.offset_ns = tail.offset_ns;
+  record.last_monotonic_ns = tail.monotonic_ns;
+  record.last_wall_clock_ns = tail.wall_clock_ns;
+  SetTime(record, about);
   const auto rules = reader->Rules();
   if (!rules) {
     return tl::unexpected(rules.error());

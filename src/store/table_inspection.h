@@ -23,7 +23,7 @@ struct TableInspection {
   std::uint64_t blocks_in_use = 0;  // Of a table.
   std::uint64_t keys = 0;           // Not over.
   std::vector<std::string> rules;   // Names by number; [0] is "".
-  // The line as it would read now, and how long ago, by the wall, the state was last added to.
+  // What the table's clock would read now, and how long ago, by the wall clock, it was last used.
   TableInstant now{};
   Duration age{};
   // What the next open will have to repair in a table that is not in use: requests that were under

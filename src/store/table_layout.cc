@@ -67,8 +67,8 @@ std::string MisfitOf(const TableHeader& header, std::uint64_t file_bytes) {
            kFresh;
   }
   const auto is_time = [](std::int64_t ns) { return ns > -kFarNs && ns < kFarNs; };
-  if (!is_time(header.line.offset_ns) || !is_time(header.line.last_line_ns) ||
-      !is_time(header.line.last_wall_ns) || header.line.last_line_ns < 0 ||
+  if (!is_time(header.clock.offset_ns) || !is_time(header.clock.last_monotonic_ns) ||
+      !is_time(header.clock.last_wall_clock_ns) || header.clock.last_monotonic_ns < 0 ||
       !IsPossible(found.geometry) || TableLayout::Of(found.geometry).bytes != found.file_bytes) {
     return std::string("has a damaged header") + kFresh;
   }

@@ -10,9 +10,9 @@
 #include "store/block.h"
 #include "store/journal.h"
 #include "store/key_hash.h"
+#include "store/monotonic_clock.h"
 #include "store/rule_directory.h"
 #include "store/slot.h"
-#include "store/time_line.h"
 
 // What a table's bytes are, in memory and in its file: docs/table-format.md in code.
 namespace sluice::store {
@@ -60,7 +60,7 @@ struct TableHeader {
   std::array<char, 8> magic{};  // Written last: a file without it was never finished.
   TableFormat format;
   HashSecret secret{};
-  LineRecord line;
+  ClockRecord clock;
 };
 static_assert(sizeof(TableHeader) <= 4096);
 

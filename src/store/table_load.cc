@@ -11,9 +11,9 @@
 #include "store/block_pool.h"
 #include "store/key_copier.h"
 #include "store/key_loader.h"
+#include "store/monotonic_clock.h"
 #include "store/slot_array.h"
 #include "store/table_snapshot_reader.h"
-#include "store/time_line.h"
 
 namespace sluice::store {
 
@@ -97,10 +97,10 @@ Attempt LoadOne(const std::string& path, const TableParts& to, LoadReport& repor
   }
   const SnapshotTail& tail = reader->tail();
   to.header->secret = reader->head().secret;
-  to.header->line.boot_id = tail.boot_id;
-  to.header->line.offset_ns = tail.offset_ns;
-  to.header->line.last_line_ns = tail.line_ns;
-  to.header->line.last_wall_ns = tail.wall_ns;
+  to.header->clock.boot_id = tail.boot_id;
+  to.header->clock.offset_ns = tail.offset_ns;
+  to.header->clock.last_monotonic_ns = tail.monotonic_ns;
+  to.header->clock.last_wall_clock_ns = tail.wall_clock_ns;
   report.keys = loader.keys();
   report.from = path;
   report.blocks_in_use = loader.blocks_in_use();
@@ -167,13 +167,13 @@ Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in
       }
     }
   }
-  TimeLine line(from.header->line, clock.Read(), CurrentBootId(), false);
-  const TableNow now = line.Now(clock.Read());
+  MonotonicClock monotonic_clock(from.header->clock, clock.Read(), CurrentBootId(), false);
+  const TableNow now = monotonic_clock.Now(clock.Read());
   BlockPool blocks(from.blocks, blocks_in_use);
   TableCounters counters;
   SlotArray slots(from.slots, from.header->format.geometry.homes, blocks, counters);
   constexpr std::uint32_t kOwner = 1;  // No other process has it open.
-  if (!KeyCopier(slots, blocks, kOwner).CopyAll(now.line, loader)) {
+  if (!KeyCopier(slots, blocks, kOwner).CopyAll(now.monotonic, loader)) {
     const bool damaged = loader.trouble() == Trouble::kDamage;
     return tl::unexpected(Error{damaged
                                     ? "has invalid keys: remove the file to start with its last "
@@ -187,10 +187,10 @@ Result<LoadReport> LoadTable(const TableParts& from, std::vector<bool> blocks_in
                            std::memory_order_relaxed);
   }
   to.header->secret = from.header->secret;
-  to.header->line.boot_id = from.header->line.boot_id;
-  to.header->line.offset_ns = from.header->line.offset_ns.load();
-  to.header->line.last_line_ns = from.header->line.last_line_ns.load();
-  to.header->line.last_wall_ns = from.header->line.last_wall_ns.load();
+  to.header->clock.boot_id = from.header->clock.boot_id;
+  to.header->clock.offset_ns = from.header->clock.offset_ns.load();
+  to.header->clock.last_monotonic_ns = from.header->clock.last_monotonic_ns.load();
+  to.header->clock.last_wall_clock_ns = from.header->clock.last_wall_clock_ns.load();
   return LoadReport{
       .keys = loader.keys(), .from = {}, .warnings = {}, .blocks_in_use = loader.blocks_in_use()};
 }

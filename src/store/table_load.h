@@ -11,7 +11,7 @@
 #include "store/table_snapshot.h"
 
 // How keys come into a new table from where they were before. Each leaves the new table's
-// header with secret and time line, but without the magic, and says which blocks are in use.
+// header with secret and clock, but without the magic, and says which blocks are in use.
 namespace sluice::store {
 
 struct LoadReport {

@@ -143,7 +143,7 @@ Result<TableBytes> OpenFile(const TableOptions& options, const TableLayout& layo
         return FileFault(options.path, std::move(misfit));
       }
       // On a disk, a power cut may have left old pages beside new ones. A snapshot is whole.
-      if (header.line.boot_id == CurrentBootId() ||
+      if (header.clock.boot_id == CurrentBootId() ||
           !HasGoodSnapshot({.newest = options.snapshot})) {
         const TableLayout found = TableLayout::Of(header.format.geometry);
         return header.format.geometry == layout.geometry

@@ -42,7 +42,7 @@ struct TableBytes {
   std::vector<bool> blocks_in_use;
   TableOpening opening;
 
-  // Nothing was taken over: no key, no time line.
+  // Nothing was taken over: no key, no clock.
   [[nodiscard]] bool is_new() const { return !opening.resumed && opening.loaded_from.empty(); }
 };
 

@@ -72,13 +72,13 @@ Result<SnapshotReport> Table::WriteSnapshot() {
     return tl::unexpected(writer.error());
   }
   // Stops early where a write fails; Finish then says so.
-  (void)KeyCopier(core_.slots, core_.blocks, turn.owner()).CopyAll(turn.now.line, **writer);
-  const TableNow end = line_.Now(clock_.Read());
+  (void)KeyCopier(core_.slots, core_.blocks, turn.owner()).CopyAll(turn.now.monotonic, **writer);
+  const TableNow end = monotonic_clock_.Now(clock_.Read());
   auto finished = (*writer)->Finish(
-      core_.rules.places(), {.boot_id = header_->line.boot_id,
-                             .offset_ns = header_->line.offset_ns.load(std::memory_order_relaxed),
-                             .line_ns = end.line.time_since_epoch().count(),
-                             .wall_ns = end.wall.time_since_epoch().count()});
+      core_.rules.places(), {.boot_id = header_->clock.boot_id,
+                             .offset_ns = header_->clock.offset_ns.load(std::memory_order_relaxed),
+                             .monotonic_ns = end.monotonic.time_since_epoch().count(),
+                             .wall_clock_ns = end.wall_clock.time_since_epoch().count()});
   if (!finished) {
     return tl::unexpected(finished.error());
   }

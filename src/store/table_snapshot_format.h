@@ -11,10 +11,10 @@
 
 #include "core/judging.h"
 #include "store/key_hash.h"
+#include "store/monotonic_clock.h"
 #include "store/rule_directory.h"
 #include "store/slot.h"
 #include "store/table_layout.h"
-#include "store/time_line.h"
 
 // What a snapshot's file is: a SnapshotHead; then every key, a KeyImage with its entries or holds;
 // then the rule directory's names, a SnapshotRule each; then a SnapshotTail with an XXH3-128
@@ -104,11 +104,11 @@ struct SnapshotTail {
   std::uint64_t file_bytes = 0;
   std::uint64_t images = 0;  // Parts count.
   std::uint64_t rules = 0;
-  // The time line when the last key had been copied: no key was touched later.
+  // The monotonic clock when the last key had been copied: no key was touched later.
   BootId boot_id{};
   std::int64_t offset_ns = 0;
-  std::int64_t line_ns = 0;
-  std::int64_t wall_ns = 0;
+  std::int64_t monotonic_ns = 0;
+  std::int64_t wall_clock_ns = 0;
   std::array<std::uint64_t, 2> checksum{};
 };
 static_assert(std::is_trivially_copyable_v<SnapshotTail> && sizeof(SnapshotTail) == 88);

@@ -27,7 +27,7 @@ class SnapshotWriter final : public KeySink {
   // False once a write has failed: Finish says why.
   bool Take(const KeyImage& image, std::span<const std::byte> items) override;
 
-  // The last part. Of `tail` only the time line is read. Returns when the bytes are on the
+  // The last part. Of `tail` only the clock is read. Returns when the bytes are on the
   // disk, as far as the kernel knows. Once.
   Result<void> Finish(std::span<const RulePlace> rules, SnapshotTail tail);
 

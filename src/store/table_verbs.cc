@@ -39,7 +39,7 @@ void Table::Settle(SettleCall& call) {
 void Table::Reset(ResetCall& call) {
   Turn turn;
   if (Begin(turn, call)) {
-    if (ResetKey(core_, turn, call, [this] { return line_.Now(clock_.Read()); })) {
+    if (ResetKey(core_, turn, call, [this] { return monotonic_clock_.Now(clock_.Read()); })) {
       (void)LiftBan(core_, turn, call.key);
     } else {
       call.error = StoreError::kUnavailable;
@@ -64,7 +64,7 @@ void Table::UseHold(HoldCall& call, Use use) {
             return;
           }
           HoldList holds(core_.blocks, core_.slots.IndexOf(slot), slot.state);
-          holds.DropExpired(turn.now.line);
+          holds.DropExpired(turn.now.monotonic);
           has = use(holds, turn, slot);
           if (slot.state == RawState{}) {
             slot.expiry.store(0, std::memory_order_relaxed);
@@ -86,9 +86,9 @@ void Table::Release(HoldCall& call) {
 
 void Table::Renew(HoldCall& call) {
   UseHold(call, [&call](HoldList& holds, const Turn& turn, Slot& slot) {
-    const TableInstant expiry = turn.now.line + call.quota.window;
+    const TableInstant expiry = turn.now.monotonic + call.quota.window;
     // First the slot: it is never given away while a hold of it counts.
-    const std::uint32_t second = ExpirySecond(expiry, turn.now.line);
+    const std::uint32_t second = ExpirySecond(expiry, turn.now.monotonic);
     if (slot.expiry.load(std::memory_order_relaxed) < second) {
       slot.expiry.store(second, std::memory_order_relaxed);
     }
@@ -98,7 +98,7 @@ void Table::Renew(HoldCall& call) {
 
 void Table::Ban(BanCall& call) {
   Turn turn;
-  if (Begin(turn, call) && !ImposeBan(core_, turn, call.key, turn.now.line + call.duration)) {
+  if (Begin(turn, call) && !ImposeBan(core_, turn, call.key, turn.now.monotonic + call.duration)) {
     call.error = StoreError::kUnavailable;
   }
   call.OnAnswered();

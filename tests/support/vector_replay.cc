@@ -49,7 +49,7 @@ class Player {
       case Verb::kRenew:
         return Hold(step, &store::KeyStore::Renew);
       case Verb::kStep:
-        return to_.clock.StepWall(step.step);
+        return to_.clock.StepWallClock(step.step);
     }
   }
 
@@ -174,7 +174,7 @@ class Player {
 }  // namespace
 
 void SetClock(ManualClock& clock, const VectorCase& vectors) {
-  clock.StepWall(vectors.start - clock.Read().wall);
+  clock.StepWallClock(vectors.start - clock.Read().wall_clock);
 }
 
 void PlayVectors(const VectorCase& vectors, const VectorStore& to, const std::string& key_text) {

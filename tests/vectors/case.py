@@ -16,7 +16,7 @@ class Case:
         self.start, self.at, self.stepped, self.clocks = start, 0, 0, clocks
         self.newest = None  # When the state was written last, by the store's clock.
         self.checks = []  # Of each check: instant, cost, quota, and at what it was settled.
-        self.reset_line = None
+        self.last_reset = None
         self.last = {}
         self.classic = ArrivalTime(self.quota) if algorithm == "gcra" and self.is_plain() and not clocks else None
         header = {"case": name, "start": start}
@@ -29,8 +29,8 @@ class Case:
 
     # Time.
     def now(self):
-        line = self.start + self.at
-        return Now(line + (self.stepped if self.clocks == 1 else 0), line + self.stepped)
+        elapsed = self.start + self.at
+        return Now(elapsed + (self.stepped if self.clocks == 1 else 0), elapsed + self.stepped)
 
     def wait(self, elapsed):
         self.at += elapsed
@@ -96,7 +96,7 @@ class Case:
         before = self.state()
         self.key.forget()
         self.newest = None
-        self.reset_line = self.now().line
+        self.last_reset = self.now().monotonic
         self.classic = None
         return self.write({"reset": True}, before)
 
@@ -107,9 +107,9 @@ class Case:
         assert quota == self.quota, "the numbers by which it was charged are those of now"
         before = self.state()
         until = self.key.counts_until(quota, charged_at)
-        if self.reset_line is not None and charged_at.line <= self.reset_line:
-            until = self.reset_line
-        if self.now().line >= until:
+        if self.last_reset is not None and charged_at.monotonic <= self.last_reset:
+            until = self.last_reset
+        if self.now().monotonic >= until:
             settled = charged
         elif settled is None:
             settled = self.checks[of][3] = units
@@ -124,7 +124,7 @@ class Case:
         """Not where a store may round the end of a charge the other way."""
         charged_at, charged, quota, _ = self.checks[of]
         return (charged is not None and quota == self.quota
-                and abs(self.key.counts_until(quota, charged_at) - self.now().line) > 2_000)
+                and abs(self.key.counts_until(quota, charged_at) - self.now().monotonic) > 2_000)
 
     def release(self, of):
         return self.hold_verb("release", of, lambda: self.key.release(self.now(), of))
@@ -151,9 +151,9 @@ class Case:
 
     def follow(self):
         """A store with one clock that finds a state written later than now moves it back."""
-        if self.clocks == 1 and self.newest is not None and self.now().line < self.newest:
-            self.key.shift(self.newest - self.now().line)
-            self.newest = self.now().line
+        if self.clocks == 1 and self.newest is not None and self.now().monotonic < self.newest:
+            self.key.shift(self.newest - self.now().monotonic)
+            self.newest = self.now().monotonic
 
     def write(self, verb, before, decision=None):
         line = {"at": self.at, **verb}
@@ -167,7 +167,7 @@ class Case:
         after = self.state()
         if after != before:
             line["state"] = after
-            self.newest = None if after is None else self.now().line
+            self.newest = None if after is None else self.now().monotonic
         self.lines.append(line)
         return self
 

@@ -5,8 +5,8 @@ with fractions. Nothing is rounded, cached or solved for. A wait is found by sea
 the answer changes. So the code is slow, short, and can be compared with docs/semantics.md and docs/time.md by eye.
 It shares nothing with src/core.
 
-Times are nanoseconds. An instant is a Now: `line` is the monotonic clock, which starts at the wall clock's time and
-measures what elapses; `wall` is civil time.
+Times are nanoseconds. An instant is a Now: `monotonic` is the monotonic clock, which starts at the wall clock's time and
+measures what elapses; `wall_clock` is civil time.
 """
 
 from collections import namedtuple
@@ -24,9 +24,9 @@ NEVER = "never"
 UNKNOWN = "unknown"
 
 
-class Now(namedtuple("Now", "line wall")):
+class Now(namedtuple("Now", "monotonic wall_clock")):
     def after(self, elapsed):
-        return Now(self.line + elapsed, self.wall + elapsed)
+        return Now(self.monotonic + elapsed, self.wall_clock + elapsed)
 
 
 def first(passes, most=4 * LONGEST):
@@ -80,7 +80,7 @@ class Key:
 
     def counts_until(self, quota, at):
         """From when on a charge that was made at `at` is not given back any more, on the monotonic clock."""
-        return at.line + quota["window_ns"]
+        return at.monotonic + quota["window_ns"]
 
     def wait_if_allowed(self, quota, now):
         return 0
@@ -133,7 +133,7 @@ class Log(Key):
         self.origin = None  # Where windows and segments begin, of the algorithms that have any.
 
     def counts(self, quota, now, admission):
-        return admission.at > now.line - quota["window_ns"]
+        return admission.at > now.monotonic - quota["window_ns"]
 
     def live(self, quota, now):
         return [a for a in self.log if self.counts(quota, now, a)]
@@ -147,10 +147,10 @@ class Log(Key):
     def charge(self, quota, now, units):
         self.log = self.live(quota, now)
         if not self.log:  # A fresh key takes its alignment from the wall clock, once.
-            self.origin = now.line - now.wall % quota["window_ns"]
-        if self.log and self.log[-1].at == now.line:
+            self.origin = now.monotonic - now.wall_clock % quota["window_ns"]
+        if self.log and self.log[-1].at == now.monotonic:
             units += self.log.pop().units
-        self.log.append(Admission(now.line, units))
+        self.log.append(Admission(now.monotonic, units))
 
     def refund(self, quota, now, units):
         self.log = self.live(quota, now)
@@ -181,7 +181,7 @@ class Segments(Log):
         return Fraction((at - self.origin) * self.cuts(quota), quota["window_ns"])
 
     def age(self, quota, now, admission):
-        return floor(self.segment(quota, now.line)) - floor(self.segment(quota, admission.at))
+        return floor(self.segment(quota, now.monotonic)) - floor(self.segment(quota, admission.at))
 
     def counts(self, quota, now, admission):
         return self.age(quota, now, admission) <= self.cuts(quota)
@@ -195,7 +195,7 @@ class Segments(Log):
                 newer += admission.units
         covered = 1
         if self.log and not quota.get("strict"):
-            covered = 1 - self.segment(quota, now.line) % 1
+            covered = 1 - self.segment(quota, now.monotonic) % 1
         return quota["limit"] - floor(oldest * covered) - newer
 
     def by_segment(self, quota, now):
@@ -220,7 +220,7 @@ class Counter(Segments):
         counts = self.by_segment(quota, now)
         if not counts:
             return None
-        current = floor(self.segment(quota, now.line))
+        current = floor(self.segment(quota, now.monotonic))
         return {"previous": counts.get(current - 1, 0), "current": counts.get(current, 0),
                 "begins": self.origin + current * quota["window_ns"] - start}
 
@@ -229,10 +229,10 @@ class FixedWindow(Key):
     """fixed_window: units used until the window ends, by the wall clock or by what has elapsed."""
 
     def forget(self):
-        self.units, self.ends, self.ends_on_wall = 0, 0, 0
+        self.units, self.ends, self.ends_on_wall_clock = 0, 0, 0
 
     def used(self, now):
-        return self.units if now.line < self.ends and now.wall < self.ends_on_wall else 0
+        return self.units if now.monotonic < self.ends and now.wall_clock < self.ends_on_wall_clock else 0
 
     def left(self, quota, now):
         return quota["limit"] - self.used(now)
@@ -242,8 +242,8 @@ class FixedWindow(Key):
 
     def charge(self, quota, now, units):
         if self.used(now) == 0:
-            self.ends_on_wall = end_of_window(quota, now.wall)
-            self.ends = now.line + self.ends_on_wall - now.wall
+            self.ends_on_wall_clock = end_of_window(quota, now.wall_clock)
+            self.ends = now.monotonic + self.ends_on_wall_clock - now.wall_clock
             self.units = 0
         self.units += units
 
@@ -257,7 +257,7 @@ class FixedWindow(Key):
         return {"used": self.units, "ends": self.ends - start} if self.used(now) > 0 else None
 
     def counts_until(self, quota, at):
-        return at.line + end_of_window(quota, at.wall) - at.wall
+        return at.monotonic + end_of_window(quota, at.wall_clock) - at.wall_clock
 
 
 class Tally(FixedWindow):
@@ -272,9 +272,9 @@ class Tally(FixedWindow):
         return decision
 
     def judge(self, quota, now, cost):
-        until_end = end_of_window(quota, now.wall) - now.wall
+        until_end = end_of_window(quota, now.wall_clock) - now.wall_clock
         if self.used(now) > 0:
-            until_end = min(self.ends - now.line, self.ends_on_wall - now.wall)
+            until_end = min(self.ends - now.monotonic, self.ends_on_wall_clock - now.wall_clock)
         decision = {"allowed": self.used(now) + cost <= quota["limit"], "remaining": max(self.left(quota, now), 0),
                     "reset_after": until_end}
         if not decision["allowed"]:
@@ -289,9 +289,9 @@ class Bucket(Key):
         self.debt, self.touched, self.expires = Fraction(0), 0, 0
 
     def owed(self, quota, now):
-        if now.line >= self.expires:
+        if now.monotonic >= self.expires:
             return Fraction(0)
-        return max(self.debt - Fraction(quota["rate"] * (now.line - self.touched), quota["window_ns"]), Fraction(0))
+        return max(self.debt - Fraction(quota["rate"] * (now.monotonic - self.touched), quota["window_ns"]), Fraction(0))
 
     def grants(self, quota):
         return min(quota["limit"], quota["rate"])
@@ -303,8 +303,8 @@ class Bucket(Key):
         return self.owed(quota, now) == 0
 
     def set_debt(self, quota, now, debt):
-        self.debt, self.touched = debt, now.line
-        self.expires = now.line + self.drain_time(quota, debt)
+        self.debt, self.touched = debt, now.monotonic
+        self.expires = now.monotonic + self.drain_time(quota, debt)
 
     def drain_time(self, quota, debt):
         return first(lambda d: Fraction(quota["rate"] * d, quota["window_ns"]) >= debt)
@@ -338,7 +338,7 @@ class Bucket(Key):
         return {"owed": [floor(owed), int(rest)], "expires": self.expires - start}
 
     def counts_until(self, quota, at):
-        return at.line + Fraction(quota["limit"] * quota["window_ns"], quota["rate"])
+        return at.monotonic + Fraction(quota["limit"] * quota["window_ns"], quota["rate"])
 
 
 class Throttle(Bucket):
@@ -346,11 +346,11 @@ class Throttle(Bucket):
     parts of the window that it is seen under; it is forgotten at a whole second."""
 
     def owed(self, quota, now):
-        if now.line >= self.expires:
+        if now.monotonic >= self.expires:
             return Fraction(0)
         window = quota["window_ns"]
         debt = Fraction(ceil(self.debt * window), window)
-        return max(debt - Fraction(quota["rate"] * (now.line - self.touched), window), Fraction(0))
+        return max(debt - Fraction(quota["rate"] * (now.monotonic - self.touched), window), Fraction(0))
 
     def set_debt(self, quota, now, debt):
         super().set_debt(quota, now, debt)
@@ -368,10 +368,10 @@ class ArrivalTime:
         self.arrival = Fraction(0)
 
     def conforms(self, now, cost):
-        return max(self.arrival, now.line) + cost * self.interval - now.line <= self.tolerance
+        return max(self.arrival, now.monotonic) + cost * self.interval - now.monotonic <= self.tolerance
 
     def charge(self, now, cost):
-        self.arrival = max(self.arrival, Fraction(now.line)) + cost * self.interval
+        self.arrival = max(self.arrival, Fraction(now.monotonic)) + cost * self.interval
 
 
 Hold = namedtuple("Hold", "number expires units priority")
@@ -384,7 +384,7 @@ class Concurrency(Key):
         self.holds = []
 
     def live(self, now):
-        return [hold for hold in self.holds if hold.expires > now.line]
+        return [hold for hold in self.holds if hold.expires > now.monotonic]
 
     def kept_for_others(self, quota, now):
         kept = 0
@@ -425,7 +425,7 @@ class Concurrency(Key):
 
     def charge(self, quota, now, units):
         self.holds = self.live(now)
-        self.holds.append(Hold(self.next_number, now.line + quota["window_ns"], units, quota.get("priority")))
+        self.holds.append(Hold(self.next_number, now.monotonic + quota["window_ns"], units, quota.get("priority")))
 
     def release(self, now, number):
         found = any(hold.number == number for hold in self.live(now))
@@ -434,7 +434,7 @@ class Concurrency(Key):
 
     def renew(self, quota, now, number):
         found = any(hold.number == number for hold in self.live(now))
-        self.holds = [hold._replace(expires=now.line + quota["window_ns"]) if hold.number == number else hold
+        self.holds = [hold._replace(expires=now.monotonic + quota["window_ns"]) if hold.number == number else hold
                       for hold in self.live(now)]
         return found
 
@@ -446,14 +446,14 @@ class Concurrency(Key):
         return {"holds": holds} if holds else None
 
 
-def end_of_window(quota, wall):
+def end_of_window(quota, wall_clock):
     """When the window that holds this instant ends: the next multiple of its length, or the calendar's."""
     if "calendar" not in quota:
-        return (wall // quota["window_ns"] + 1) * quota["window_ns"]
+        return (wall_clock // quota["window_ns"] + 1) * quota["window_ns"]
     calendar = quota["calendar"]
     begins = [first_second(calendar["zone"], day) for day in
-              period_days(calendar["unit"], calendar.get("anchor"), wall // DAY)]
-    return min(begin for begin in begins if begin > wall)
+              period_days(calendar["unit"], calendar.get("anchor"), wall_clock // DAY)]
+    return min(begin for begin in begins if begin > wall_clock)
 
 
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]

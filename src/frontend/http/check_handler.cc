@@ -24,7 +24,7 @@ void WriteVerdict(Exchange& exchange, bool is_status) {
   ExchangePool& pool = exchange.pool();
   const FrontEndSettings& settings = pool.settings();
   if (verdict.now == WallInstant{}) {
-    verdict.now = pool.clock().Read().wall;  // No store was asked.
+    verdict.now = pool.clock().Read().wall_clock;  // No store was asked.
   }
   // The wait began when the store decided, which is before now: never early. A wait above the bound
   // is stated, not held: the client waits by itself.

@@ -50,7 +50,7 @@ std::string_view FrontEnd::DateNow() {
   const auto tick = base::CoarseSteadyNow();
   if (tick != date_tick_) {
     date_tick_ = tick;
-    const Duration since_epoch = clock_.Read().wall.time_since_epoch();
+    const Duration since_epoch = clock_.Read().wall_clock.time_since_epoch();
     date_now_ = date_.At(std::chrono::duration_cast<std::chrono::seconds>(since_epoch).count());
   }
   return date_now_;

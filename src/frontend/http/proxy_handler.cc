@@ -130,7 +130,7 @@ void WriteProxyAnswer(Exchange& exchange) {
     return;
   }
   if (verdict.now == WallInstant{}) {
-    verdict.now = exchange.pool().clock().Read().wall;  // No store was asked.
+    verdict.now = exchange.pool().clock().Read().wall_clock;  // No store was asked.
   }
   Response& response = exchange.response;
   AppendLimitFields(verdict, response.fields, exchange.pool().settings().limit_headers);

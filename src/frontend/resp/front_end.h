@@ -45,7 +45,7 @@ class FrontEnd {
   // For handlers.
   [[nodiscard]] const FrontEndSettings& settings() const { return settings_; }
   [[nodiscard]] TokenCheck& password() { return password_; }
-  [[nodiscard]] WallInstant WallNow() const { return clock_.Read().wall; }
+  [[nodiscard]] WallInstant WallClockNow() const { return clock_.Read().wall_clock; }
 
  private:
   friend class Connection;

@@ -105,7 +105,7 @@ void WriteVerdict(Exchange& exchange, std::string& out) {
   }
   const FrontEnd& front_end = exchange.connection().front_end();
   if (verdict.now == WallInstant{}) {
-    verdict.now = front_end.WallNow();  // No store was asked.
+    verdict.now = front_end.WallClockNow();  // No store was asked.
   }
   AppendVerdict(verdict,
                 {.receipt = exchange.receipt,

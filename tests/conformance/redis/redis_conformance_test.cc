@@ -23,7 +23,7 @@ class RedisFixture final : public StoreFixture {
   RedisFixture() : redis_((Server().Run({"FLUSHALL"}), Settings()), clock_) { redis_.RunUntilUp(); }
   store::KeyStore& store() override { return redis_.store(); }
   void Advance(Duration by) override { clock_.Advance(by); }
-  void StepWall(Duration by) override { clock_.StepWall(by); }
+  void StepWallClock(Duration by) override { clock_.StepWallClock(by); }
   [[nodiscard]] Duration resolution() const override { return std::chrono::microseconds(1); }
   void Pump() override { redis_.RunUntilIdle(); }
 

@@ -158,8 +158,8 @@ class DifferenceTest : public ::testing::TestWithParam<Algorithm> {
     }
     clock_.Advance(std::chrono::microseconds(std::min(by, std::uint64_t{400'000'000'000'000})));
     // Ten years a step would outrun the clock's 64 bits.
-    if (clock_.Read().wall > WallInstant(std::chrono::hours(24 * 365 * 90))) {
-      clock_.StepWall(-std::chrono::hours(24 * 365 * 30));
+    if (clock_.Read().wall_clock > WallInstant(std::chrono::hours(24 * 365 * 90))) {
+      clock_.StepWallClock(-std::chrono::hours(24 * 365 * 30));
       clock_.StepBoot(-std::chrono::hours(24 * 365 * 30));
       Forget();
     }
@@ -362,7 +362,7 @@ TEST_P(DifferenceTest, TheTableAndRedisAnswerTheSame) {
       ResetBoth();
     }
     if (HasFatalFailure()) {
-      FAIL() << "step " << step << " at " << clock_.Read().wall.time_since_epoch().count()
+      FAIL() << "step " << step << " at " << clock_.Read().wall_clock.time_since_epoch().count()
              << ", window " << shape_.window.count() << ", segments "
              << static_cast<int>(shape_.segments);
     }

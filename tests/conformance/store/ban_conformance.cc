@@ -257,7 +257,7 @@ TEST_P(KeyStoreConformance, AWallThatStepsBackMakesNoBanLonger) {
   fixture_->store().Ban(ban);
   fixture_->Pump();
   BanAsker asker(*fixture_, key, QuotaOf(Algorithm::kGcra, 5));
-  fixture_->StepWall(-std::chrono::hours(1));
+  fixture_->StepWallClock(-std::chrono::hours(1));
   EXPECT_EQ(asker.Ask(1, true).decision.retry_after, minutes(1));
   fixture_->Advance(seconds(20));
   EXPECT_EQ(asker.Ask(1).decision.retry_after, seconds(40));

@@ -141,11 +141,11 @@ TEST_P(KeyStoreConformance, AStepBackOfTheWallGrantsNothingAndLocksNobodyOut) {
     const OwnedKey key("v");
     const Quota quota = QuotaOf(algorithm, 6);
     EXPECT_EQ(Drain(key, quota, 100), 6);
-    fixture_->StepWall(-std::chrono::hours(3));
+    fixture_->StepWallClock(-std::chrono::hours(3));
     EXPECT_FALSE(Ask(key, quota).decision.allowed);
     fixture_->Advance(minutes(2));
     EXPECT_EQ(Drain(key, quota, 100), 6);
-    fixture_->StepWall(std::chrono::hours(3));
+    fixture_->StepWallClock(std::chrono::hours(3));
     fixture_->Advance(minutes(2));
   }
 }

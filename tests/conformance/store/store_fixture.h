@@ -17,10 +17,10 @@ class StoreFixture {
   virtual ~StoreFixture() = default;
 
   virtual store::KeyStore& store() = 0;
-  // Moves the store's time on; its wall goes along.
+  // Moves both of the store's clocks on.
   virtual void Advance(Duration by) = 0;
-  // Steps the wall alone, either way; on a store with one clock, that.
-  virtual void StepWall(Duration by) = 0;
+  // Steps the wall clock alone, either way; if the store has one clock, that one.
+  virtual void StepWallClock(Duration by) = 0;
   // Waits are exact up to this, rounded up.
   [[nodiscard]] virtual Duration resolution() const { return Duration(1); }
   // Delivers every answer that is late.

@@ -28,7 +28,7 @@ class TableFixture : public StoreFixture {
   }
   store::KeyStore& store() override { return *table_; }
   void Advance(Duration by) override { clock_.Advance(by); }
-  void StepWall(Duration by) override { clock_.StepWall(by); }
+  void StepWallClock(Duration by) override { clock_.StepWallClock(by); }
 
  private:
   std::string path_;

@@ -19,7 +19,8 @@ namespace sluice::frontend::http {
 
 struct StoppedClock final : base::Clock {
   [[nodiscard]] base::ClockReading Read() const override {
-    return {.boot = std::chrono::hours(1), .wall = WallInstant(std::chrono::seconds(784'111'777))};
+    return {.boot = std::chrono::hours(1),
+            .wall_clock = WallInstant(std::chrono::seconds(784'111'777))};
   }
 };
 

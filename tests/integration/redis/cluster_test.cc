@@ -142,7 +142,8 @@ TEST_F(ClusterTest, EveryKeyIsAskedWhereItLies) {
 // its first braces, and any client finds it there.
 TEST_F(ClusterTest, CountersOfOneRequestLieWhereTheirNamesSay) {
   const Units year = 365 * 86'400;
-  const Units start = clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1) / year * year;
+  const Units start =
+      clock_.Read().wall_clock.time_since_epoch() / std::chrono::seconds(1) / year * year;
   std::vector<std::unique_ptr<OwnedKey>> keys;
   OwnedCheckCall call;
   call.atomicity = store::Atomicity::kEach;
@@ -351,7 +352,8 @@ TEST_F(ClusterTest, ASlotMovesUnderLoadAndNothingIsLost) {
 // A new key of a slot that is moving is made where it moves to, and its expiry goes along.
 TEST_F(ClusterTest, ACounterOfASlotThatMovesGetsItsExpiryThere) {
   const Units year = 365 * 86'400;
-  const Units start = clock_.Read().wall.time_since_epoch() / std::chrono::seconds(1) / year * year;
+  const Units start =
+      clock_.Read().wall_clock.time_since_epoch() / std::chrono::seconds(1) / year * year;
   std::string value;
   std::uint16_t slot = kClusterSlots - 1;
   for (int i = 0; slot >= 5461; ++i) {  // Of the first server.

@@ -58,7 +58,7 @@ class Node {
   Node(const RedisSettings& settings, envoy::Settings rules,
        std::optional<RedisSettings> per_second = std::nullopt)
       : redis_(settings, clock_, std::move(per_second)) {
-    clock_.StepWall(seconds(kNow) - Duration(support::ManualClock::kStartNs));
+    clock_.StepWallClock(seconds(kNow) - Duration(support::ManualClock::kStartNs));
     table_ = *store::Table::Create({.path = "", .keys = 1000, .huge_pages = false}, clock_);
     fallback_ = std::make_unique<service::Fallback>(*table_, redis_.store().nodes());
     rules.old_counter_names = rules.compatible;

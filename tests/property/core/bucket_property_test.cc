@@ -82,7 +82,7 @@ class ArrivalTimeOracle {
   I128 tat_ = 0;
 };
 
-using BucketKey = SteppedKey<Bucket<TableTimeline>>;
+using BucketKey = SteppedKey<Bucket<TableClock>>;
 
 // In any span: at most the burst and what flows in meanwhile.
 void ExpectBurstAndRate(const Quota& quota, const Admissions& admissions) {

@@ -33,7 +33,7 @@ using Random = std::mt19937_64;
 __extension__ typedef __int128 I128;  // NOLINT(modernize-use-using): __extension__.
 
 inline std::int64_t At(const TableNow& now) {
-  return now.line.time_since_epoch().count();
+  return now.monotonic.time_since_epoch().count();
 }
 
 inline std::int64_t Draw(Random& random, std::int64_t low, std::int64_t high) {
@@ -78,23 +78,24 @@ class Course {
   Course(Random& random, const Quota& quota, bool steps)
       : random_(random), quota_(quota), steps_(steps) {
     // Somewhere in 1970 to 2024; a century of windows still fits behind it.
-    line_ = Draw(random, 0, 1'700'000'000) * 1'000'000'000 + Draw(random, 0, 999'999'999);
-    wall_ = line_;
+    monotonic_ = Draw(random, 0, 1'700'000'000) * 1'000'000'000 + Draw(random, 0, 999'999'999);
+    wall_clock_ = monotonic_;
   }
 
   // `retry` is the wait last promised, or 0.
   TableNow Next(std::int64_t retry) {
     const std::int64_t gap = Gap(retry);
-    line_ += gap;
-    wall_ += gap;
+    monotonic_ += gap;
+    wall_clock_ += gap;
     if (steps_ && OneIn(random_, 30)) {
-      wall_ += Draw(random_, -3 * Span(), 3 * Span());
+      wall_clock_ += Draw(random_, -3 * Span(), 3 * Span());
     }
-    std::int64_t read = line_;
+    std::int64_t read = monotonic_;
     if (steps_ && OneIn(random_, 30)) {
       read -= Draw(random_, 0, 1'000);  // Another thread's earlier reading.
     }
-    return {.line = TableInstant(Duration(read)), .wall = WallInstant(Duration(wall_))};
+    return {.monotonic = TableInstant(Duration(read)),
+            .wall_clock = WallInstant(Duration(wall_clock_))};
   }
 
  private:
@@ -127,15 +128,15 @@ class Course {
   Random& random_;
   const Quota& quota_;
   const bool steps_;
-  std::int64_t line_ = 0;
-  std::int64_t wall_ = 0;
+  std::int64_t monotonic_ = 0;
+  std::int64_t wall_clock_ = 0;
 };
 
 // A debt that a lowered rate stretches beyond a century is answered cut to what 64 bits hold.
 inline constexpr std::int64_t kJudgedWaitNs = 4'000'000'000'000'000'000;
 
 inline TableNow After(const TableNow& now, std::int64_t ns) {
-  return {.line = now.line + Duration(ns), .wall = now.wall + Duration(ns)};
+  return {.monotonic = now.monotonic + Duration(ns), .wall_clock = now.wall_clock + Duration(ns)};
 }
 
 // At most `units` may pass in any half-open span of `ns`.
@@ -196,7 +197,7 @@ class Duel {
     const TableNow now = course_.Next(retry_);
     retry_ = 0;
     TableNow seen = now;  // As a state that was written later makes the code see it.
-    seen.line = std::max(seen.line, written_);
+    seen.monotonic = std::max(seen.monotonic, written_);
     if (wild_ && OneIn(random_, 50)) {
       ChangeNumbers();
     }
@@ -204,7 +205,7 @@ class Duel {
       const Units units = Draw(random_, 1, std::max<Units>(key_.quota.limit / 2, 1));
       key_.Refund(now, units);
       oracle_.Refund(key_.quota, seen, units);
-      written_ = seen.line;
+      written_ = seen.monotonic;
       if (oracle_.Fresh(key_.quota, seen)) {
         oracle_ = Oracle{};  // Nothing is left that an earlier reading could cross.
         written_ = TableInstant::min();
@@ -230,8 +231,8 @@ class Duel {
     charged_ = fits && !peek && cost > 0;
     if (charged_) {
       oracle_.Charge(key_.quota, seen, cost);
-      written_ = seen.line;
-      admissions_.Add(seen.line.time_since_epoch().count(), cost);
+      written_ = seen.monotonic;
+      admissions_.Add(seen.monotonic.time_since_epoch().count(), cost);
     } else {
       ASSERT_EQ(std::memcmp(&key_.state, &state_before, sizeof(state_before)), 0);
     }

@@ -9,9 +9,9 @@
 #include "unit/core/steps.h"
 
 // A shared store has one clock, which a failover may set back; it then moves the key's times
-// back too. The table has a line of elapsed time that never steps. Both mean: a step back
-// is no time passed, and time goes on from there. So, key by key, they answer alike, where
-// the line is told how much time passed since the key was last written.
+// back too. The table has a monotonic clock, which never steps. Both mean: a step back
+// is no time passed, and time goes on from there. So, key by key, they answer alike, if the
+// monotonic clock advances by the time that passed since the key was last written.
 namespace sluice::core {
 namespace {
 
@@ -26,9 +26,9 @@ void ExpectAlike(Algorithm algorithm) {
     const std::int64_t span =
         std::min<std::int64_t>(table.quota.window.count(), 500'000'000'000'000);
     std::int64_t clock = 1'600'000'000'000'000'000 + Draw(random, 0, span);
-    std::int64_t line = 1'000'000'000'000'000'000;
+    std::int64_t monotonic = 1'000'000'000'000'000'000;
     std::int64_t written_clock = clock;
-    std::int64_t written_line = line;
+    std::int64_t written_line = monotonic;
     for (std::uint64_t i = 0; i < kStepsPerHistory; ++i) {
       switch (Draw(random, 0, 5)) {
         case 0:
@@ -42,11 +42,11 @@ void ExpectAlike(Algorithm algorithm) {
         default:
           clock += Draw(random, 0, std::max<std::int64_t>(span / table.quota.limit, 1));
       }
-      line = written_line + std::max<std::int64_t>(clock - written_clock, 0);
-      const TableNow on_table{.line = TableInstant(Duration(line)),
-                              .wall = WallInstant(Duration(clock))};
-      const StoreNow on_store{.line = StoreInstant(Duration(clock)),
-                              .wall = WallInstant(Duration(clock))};
+      monotonic = written_line + std::max<std::int64_t>(clock - written_clock, 0);
+      const TableNow on_table{.monotonic = TableInstant(Duration(monotonic)),
+                              .wall_clock = WallInstant(Duration(clock))};
+      const StoreNow on_store{.monotonic = StoreInstant(Duration(clock)),
+                              .wall_clock = WallInstant(Duration(clock))};
       if (span == table.quota.window.count() && OneIn(random, 40)) {
         Quota changed = first;
         changed.limit = Draw(random, (first.limit + 1) / 2, std::min(2 * first.limit, kMaxUnits));
@@ -68,41 +68,40 @@ void ExpectAlike(Algorithm algorithm) {
       }
       if (store.state.touched_ns != written_clock && store.state.touched_ns == clock) {
         written_clock = clock;
-        written_line = line;
+        written_line = monotonic;
       }
-      if (const Duration left = table.Expiry() - on_table.line;
+      if (const Duration left = table.Expiry() - on_table.monotonic;
           table.Expiry() != TableInstant{} && left.count() < kJudgedWaitNs) {
-        ASSERT_EQ(left, store.Expiry() - on_store.line) << i;
+        ASSERT_EQ(left, store.Expiry() - on_store.monotonic) << i;
       }
     }
   }
 }
 
 TEST(SharedClockProperty, Bucket) {
-  ExpectAlike<SteppedKey<Bucket<TableTimeline>>, SteppedKey<Bucket<StoreTimeline>, StoreTimeline>>(
+  ExpectAlike<SteppedKey<Bucket<TableClock>>, SteppedKey<Bucket<StoreClock>, StoreClock>>(
       Algorithm::kGcra);
 }
 
 TEST(SharedClockProperty, FixedWindow) {
-  ExpectAlike<SteppedKey<FixedWindow<TableTimeline>>,
-              SteppedKey<FixedWindow<StoreTimeline>, StoreTimeline>>(Algorithm::kFixedWindow);
+  ExpectAlike<SteppedKey<FixedWindow<TableClock>>, SteppedKey<FixedWindow<StoreClock>, StoreClock>>(
+      Algorithm::kFixedWindow);
 }
 
 TEST(SharedClockProperty, SlidingWindowCounter) {
-  ExpectAlike<SteppedKey<SlidingWindowCounter<TableTimeline>>,
-              SteppedKey<SlidingWindowCounter<StoreTimeline>, StoreTimeline>>(
+  ExpectAlike<SteppedKey<SlidingWindowCounter<TableClock>>,
+              SteppedKey<SlidingWindowCounter<StoreClock>, StoreClock>>(
       Algorithm::kSlidingWindowCounter);
 }
 
 TEST(SharedClockProperty, SlidingWindowLog) {
-  ExpectAlike<ListKey<SlidingWindowLog<TableTimeline>>,
-              ListKey<SlidingWindowLog<StoreTimeline>, StoreTimeline>>(
-      Algorithm::kSlidingWindowLog);
+  ExpectAlike<ListKey<SlidingWindowLog<TableClock>>,
+              ListKey<SlidingWindowLog<StoreClock>, StoreClock>>(Algorithm::kSlidingWindowLog);
 }
 
 TEST(SharedClockProperty, SlidingWindow) {
-  ExpectAlike<ListKey<SlidingWindow<TableTimeline>>,
-              ListKey<SlidingWindow<StoreTimeline>, StoreTimeline>>(Algorithm::kSlidingWindow);
+  ExpectAlike<ListKey<SlidingWindow<TableClock>>, ListKey<SlidingWindow<StoreClock>, StoreClock>>(
+      Algorithm::kSlidingWindow);
 }
 
 }  // namespace

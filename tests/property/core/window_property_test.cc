@@ -92,7 +92,7 @@ class SegmentOracle {
   void Charge(const Quota& quota, const TableNow& now, Units units) {
     if (Fresh(quota, now)) {
       log_.clear();
-      std::int64_t past = now.wall.time_since_epoch().count() % quota.window.count();
+      std::int64_t past = now.wall_clock.time_since_epoch().count() % quota.window.count();
       past += past < 0 ? quota.window.count() : 0;
       origin_ = At(now) - past;
     }
@@ -121,7 +121,7 @@ class SegmentOracle {
   std::int64_t origin_ = 0;
 };
 
-// Admissions since the window began; it ends where the wall or the line says so first.
+// Admissions since the window began; it ends where either clock says so first.
 class FixedOracle {
  public:
   std::optional<Units> Remaining(const Quota& quota, const TableNow& now) const {
@@ -133,14 +133,14 @@ class FixedOracle {
   void Charge(const Quota& quota, const TableNow& now, Units units) {
     if (Used(now) == 0) {
       log_.clear();
-      const std::int64_t wall = now.wall.time_since_epoch().count();
+      const std::int64_t wall_clock = now.wall_clock.time_since_epoch().count();
       const std::int64_t window = quota.window.count();
       std::int64_t left = window;
-      if (wall % window != 0) {
-        left = wall > 0 ? window - wall % window : -(wall % window);
+      if (wall_clock % window != 0) {
+        left = wall_clock > 0 ? window - wall_clock % window : -(wall_clock % window);
       }
-      end_wall_ = wall + left;
-      end_line_ = At(now) + left;
+      end_wall_clock_ = wall_clock + left;
+      end_monotonic_ = At(now) + left;
     }
     log_.push_back({At(now), units});
   }
@@ -154,7 +154,7 @@ class FixedOracle {
  private:
   Units Used(const TableNow& now) const {
     Units used = 0;
-    if (At(now) < end_line_ && now.wall.time_since_epoch().count() < end_wall_) {
+    if (At(now) < end_monotonic_ && now.wall_clock.time_since_epoch().count() < end_wall_clock_) {
       for (const Admission& a : log_) {
         used += a.units;
       }
@@ -163,8 +163,8 @@ class FixedOracle {
   }
 
   std::vector<Admission> log_;
-  std::int64_t end_wall_ = 0;
-  std::int64_t end_line_ = 0;
+  std::int64_t end_wall_clock_ = 0;
+  std::int64_t end_monotonic_ = 0;
 };
 
 template <class Driver, class Oracle, class F>
@@ -179,27 +179,27 @@ void Play(Algorithm algorithm, F bounds) {
 }
 
 TEST(FixedWindowProperty, AgreesWithAPlainLog) {
-  Play<SteppedKey<FixedWindow<TableTimeline>>, FixedOracle>(
+  Play<SteppedKey<FixedWindow<TableClock>>, FixedOracle>(
       Algorithm::kFixedWindow, [](const Quota& quota) {
         return std::vector<Bound>{{quota.window.count(), 2 * quota.limit}};
       });
 }
 
 TEST(SlidingWindowLogProperty, AgreesWithAPlainLog) {
-  Play<ListKey<SlidingWindowLog<TableTimeline>>, LogOracle>(
+  Play<ListKey<SlidingWindowLog<TableClock>>, LogOracle>(
       Algorithm::kSlidingWindowLog,
       [](const Quota& quota) { return std::vector<Bound>{{quota.window.count(), quota.limit}}; });
 }
 
 TEST(SlidingWindowCounterProperty, AgreesWithItsFormulaOverAPlainLog) {
-  Play<SteppedKey<SlidingWindowCounter<TableTimeline>>, SegmentOracle>(
+  Play<SteppedKey<SlidingWindowCounter<TableClock>>, SegmentOracle>(
       Algorithm::kSlidingWindowCounter, [](const Quota& quota) {
         return std::vector<Bound>{{quota.window.count(), 2 * quota.limit}};
       });
 }
 
 TEST(SlidingWindowProperty, AgreesWithItsFormulaOverAPlainLog) {
-  Play<ListKey<SlidingWindow<TableTimeline>>, SegmentOracle>(
+  Play<ListKey<SlidingWindow<TableClock>>, SegmentOracle>(
       Algorithm::kSlidingWindow, [](const Quota& quota) {
         if (quota.strict) {
           return std::vector<Bound>{{quota.window.count(), quota.limit}};

@@ -17,8 +17,8 @@ namespace sluice::store {
 class PlainTable {
  public:
   struct Moment {
-    std::int64_t line_ns = 0;
-    std::int64_t wall_ns = 0;
+    std::int64_t monotonic_ns = 0;
+    std::int64_t wall_clock_ns = 0;
   };
   using Key = std::pair<std::string, std::string>;  // Rule, value.
 
@@ -43,7 +43,7 @@ class PlainTable {
     Uses& uses = uses_[key];
     if (core::IsBucket(quota.algorithm)) {
       uses.owed = Owed(uses, quota, now) + Wide{units} * quota.window.count();
-      uses.owed_at_ns = now.line_ns;
+      uses.owed_at_ns = now.monotonic_ns;
     } else {
       uses.list.push_back({.at = now, .units = units, .hold = hold});
     }
@@ -54,7 +54,7 @@ class PlainTable {
     Uses& uses = uses_[key];
     if (core::IsBucket(quota.algorithm)) {
       uses.owed = std::max(Owed(uses, quota, now) - Wide{units} * quota.window.count(), Wide{0});
-      uses.owed_at_ns = now.line_ns;
+      uses.owed_at_ns = now.monotonic_ns;
       return;
     }
     for (auto use = uses.list.rbegin(); use != uses.list.rend(); ++use) {
@@ -97,13 +97,13 @@ class PlainTable {
   static bool Counts(const Use& use, const core::Quota& quota, Moment now) {
     const std::int64_t window = quota.window.count();
     if (quota.algorithm == core::Algorithm::kFixedWindow) {
-      return use.at.wall_ns / window == now.wall_ns / window;
+      return use.at.wall_clock_ns / window == now.wall_clock_ns / window;
     }
-    return now.line_ns - use.at.line_ns < window;
+    return now.monotonic_ns - use.at.monotonic_ns < window;
   }
 
   static Wide Owed(const Uses& uses, const core::Quota& quota, Moment now) {
-    return std::max(uses.owed - Wide{quota.rate} * (now.line_ns - uses.owed_at_ns), Wide{0});
+    return std::max(uses.owed - Wide{quota.rate} * (now.monotonic_ns - uses.owed_at_ns), Wide{0});
   }
 
   std::map<Key, Uses> uses_;

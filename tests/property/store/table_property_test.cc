@@ -98,7 +98,8 @@ class History {
 
   [[nodiscard]] PlainTable::Moment Now() const {
     const base::ClockReading reading = clock_.Read();
-    return {.line_ns = reading.boot.count(), .wall_ns = reading.wall.time_since_epoch().count()};
+    return {.monotonic_ns = reading.boot.count(),
+            .wall_clock_ns = reading.wall_clock.time_since_epoch().count()};
   }
 
   void Wait() {

@@ -120,8 +120,8 @@ void Fleet::Send(Node& node) {
   const Cost cost{1 + Draw(plan_.largest_cost)};
   request.own_checks = {
       {.key = key_.view(), .quota = plan_.quota, .cost = cost, .sync = core::Sync::kLease}};
-  const WallInstant wall = clock_.Read().wall;
-  const Duration left = plan_.quota.window - wall.time_since_epoch() % plan_.quota.window;
+  const WallInstant wall_clock = clock_.Read().wall_clock;
+  const Duration left = plan_.quota.window - wall_clock.time_since_epoch() % plan_.quota.window;
   // Not near a window's end, where it could not be told in which window which check was decided.
   if (plan_.with_others && left > milliseconds(100) && Draw(3) == 0) {
     request.own_checks.push_back(
@@ -137,9 +137,9 @@ void Fleet::Send(Node& node) {
   request.own_answers.assign(request.own_checks.size(), {});
   request.checks = request.own_checks;
   request.answers = request.own_answers;
-  request.sent = wall;
+  request.sent = wall_clock;
   request.sending = true;
-  offered_[WindowAt(wall)] += cost.units;
+  offered_[WindowAt(wall_clock)] += cost.units;
   ++open_;
   ++report_.decisions;
   store::CheckCall* const one = &request;
@@ -150,8 +150,8 @@ void Fleet::Send(Node& node) {
 void Fleet::OnAnswered(Request& request) {
   --open_;
   // Decided during the verb: now. Else by the store, when it says.
-  const WallInstant wall = clock_.Read().wall;
-  const WallInstant decided = request.sending ? wall : request.now;
+  const WallInstant wall_clock = clock_.Read().wall_clock;
+  const WallInstant decided = request.sending ? wall_clock : request.now;
   bool denied = false;
   bool failed = request.error != store::StoreError::kNone;
   for (const store::CheckAnswer& answer : request.answers) {
@@ -230,7 +230,7 @@ void Fleet::Judge() {
 }
 
 Fleet::Report Fleet::Run() {
-  const Duration past = clock_.Read().wall.time_since_epoch() % plan_.quota.window;
+  const Duration past = clock_.Read().wall_clock.time_since_epoch() % plan_.quota.window;
   ends_ = Now() + plan_.windows * plan_.quota.window - past;
   Arrive();
   TickAll();

@@ -75,8 +75,8 @@ class Fleet {
 
   [[nodiscard]] std::int64_t Draw(std::int64_t below);
   [[nodiscard]] Duration Now() const { return clock_.Read().boot; }
-  [[nodiscard]] std::int64_t WindowAt(WallInstant wall) const {
-    return wall.time_since_epoch() / plan_.quota.window;
+  [[nodiscard]] std::int64_t WindowAt(WallInstant wall_clock) const {
+    return wall_clock.time_since_epoch() / plan_.quota.window;
   }
   void After(Duration wait, std::function<void()> run);
   void Boot(Node& node);

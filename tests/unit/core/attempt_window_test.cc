@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
 // A key whose denials are charged.
-using Driven = SteppedKey<AttemptWindow<TableTimeline>>;
+using Driven = SteppedKey<AttemptWindow<TableClock>>;
 
 constexpr Duration kStart = 1'699'920'000s;  // A minute, an hour and a day begin.
 

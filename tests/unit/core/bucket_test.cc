@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Token = SteppedKey<Bucket<TableTimeline>>;
+using Token = SteppedKey<Bucket<TableClock>>;
 
 Quota Rate(Units rate, Duration window, Units burst,
            Algorithm algorithm = Algorithm::kTokenBucket) {
@@ -63,7 +63,7 @@ TEST_P(BucketTest, TraceOfCapacityHundredAtFiftyASecond) {
 TEST_P(BucketTest, ForgetsNothingBeforeItIsFull) {  // A1
   Token key = Make(1, 1s, 20);
   EXPECT_EQ(key.CountAllowed(0s, 20), 20);
-  EXPECT_EQ(Bucket<TableTimeline>::Expiry(key.quota, key.state), TableInstant(20s));
+  EXPECT_EQ(Bucket<TableClock>::Expiry(key.quota, key.state), TableInstant(20s));
   EXPECT_EQ(key.CountAllowed(3200ms, 5), 3);
 }
 
@@ -249,7 +249,7 @@ TEST_P(BucketTest, CountsCrossedReadingsAsNoTimePassed) {
 }
 
 TEST_P(BucketTest, FollowsASharedClockThatStepsBackAlsoOnADenial) {
-  SteppedKey<Bucket<StoreTimeline>, StoreTimeline> key(Rate(5, 10s, 5, GetParam()));
+  SteppedKey<Bucket<StoreClock>, StoreClock> key(Rate(5, 10s, 5, GetParam()));
   EXPECT_EQ(key.CountAllowed(104s, 6), 5);
   EXPECT_EQ(key.Check(94s).retry_after, 2s);
   EXPECT_EQ(key.Check(94s).retry_after, 2s);

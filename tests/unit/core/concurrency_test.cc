@@ -51,7 +51,7 @@ class Shared {
   Decision Ask(std::string_view priority, Units units = 1) {
     quota_.priority = reserves_.TagOf(priority);
     const Units kept = reserves_.KeptFree(quota_.limit, quota_.priority, in_flight_);
-    const TableNow now{.line = TableInstant(0s), .wall = WallInstant(0s)};
+    const TableNow now{.monotonic = TableInstant(0s), .wall_clock = WallInstant(0s)};
     const auto outcome = Concurrency::Check(quota_, state_, now, Cost{units}, kept);
     if (outcome.decision.allowed) {
       state_ = outcome.on_allow;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Window = SteppedKey<FixedWindow<TableTimeline>>;
+using Window = SteppedKey<FixedWindow<TableClock>>;
 
 Quota Limit(Units limit, Duration window) {
   Quota quota;
@@ -21,8 +21,8 @@ Quota Limit(Units limit, Duration window) {
   return quota;
 }
 
-TableNow LineAndWall(Duration line, Duration wall) {
-  return {.line = TableInstant(line), .wall = WallInstant(wall)};
+TableNow MonotonicAndWallClock(Duration monotonic, Duration wall_clock) {
+  return {.monotonic = TableInstant(monotonic), .wall_clock = WallInstant(wall_clock)};
 }
 
 TEST(FixedWindowTest, CountsFromTheClocksOwnEdges) {
@@ -63,20 +63,20 @@ TEST(FixedWindowTest, DeniesForeverWhatCannotFit) {
 TEST(FixedWindowTest, AWallSetBackNeitherGrantsNorLocksOut) {
   Window key(Limit(5, 10s));
   EXPECT_EQ(key.CountAllowed(104s, 6), 5);
-  EXPECT_EQ(key.Check(LineAndWall(104s, 94s)).retry_after, 6s);
-  EXPECT_EQ(key.Check(LineAndWall(105s, 95s)).retry_after, 5s);
-  EXPECT_EQ(key.Check(LineAndWall(105s, 65s)).retry_after, 5s);
-  EXPECT_EQ(key.Check(LineAndWall(110s - 1ns, 70s - 1ns)).retry_after, 1ns);
-  const Decision decision = key.Check(LineAndWall(110s, 73s));
+  EXPECT_EQ(key.Check(MonotonicAndWallClock(104s, 94s)).retry_after, 6s);
+  EXPECT_EQ(key.Check(MonotonicAndWallClock(105s, 95s)).retry_after, 5s);
+  EXPECT_EQ(key.Check(MonotonicAndWallClock(105s, 65s)).retry_after, 5s);
+  EXPECT_EQ(key.Check(MonotonicAndWallClock(110s - 1ns, 70s - 1ns)).retry_after, 1ns);
+  const Decision decision = key.Check(MonotonicAndWallClock(110s, 73s));
   EXPECT_TRUE(decision.allowed);
   EXPECT_EQ(decision.reset_after, 7s);
 }
 
 TEST(FixedWindowTest, AWallSetForwardEndsTheWindow) {
   Window key(Limit(1, 10s));
-  EXPECT_TRUE(key.Check(LineAndWall(101s, 101s)).allowed);
-  EXPECT_EQ(key.Check(LineAndWall(102s, 107s)).retry_after, 3s);
-  EXPECT_TRUE(key.Check(LineAndWall(103s, 110s)).allowed);
+  EXPECT_TRUE(key.Check(MonotonicAndWallClock(101s, 101s)).allowed);
+  EXPECT_EQ(key.Check(MonotonicAndWallClock(102s, 107s)).retry_after, 3s);
+  EXPECT_TRUE(key.Check(MonotonicAndWallClock(103s, 110s)).allowed);
 }
 
 TEST(FixedWindowTest, RefundsWithinTheWindowOnly) {
@@ -102,13 +102,12 @@ TEST(FixedWindowTest, AMonthIsNotThirtyDays) {  // A17
   constexpr Duration kJanuary = 1'704'067'200s;  // 2024-01-01T00:00:00Z
   EXPECT_TRUE(key.Check(kJanuary).allowed);
   EXPECT_EQ(key.Check(kJanuary + 30 * 24h + 12h).retry_after, 12h);
-  EXPECT_EQ(FixedWindow<TableTimeline>::Expiry(quota, key.state),
-            TableInstant(kJanuary + 31 * 24h));
+  EXPECT_EQ(FixedWindow<TableClock>::Expiry(quota, key.state), TableInstant(kJanuary + 31 * 24h));
   EXPECT_TRUE(key.Check(kJanuary + 31 * 24h).allowed);
 }
 
 TEST(FixedWindowTest, FollowsASharedClockThatStepsBack) {
-  SteppedKey<FixedWindow<StoreTimeline>, StoreTimeline> key(Limit(5, 10s));
+  SteppedKey<FixedWindow<StoreClock>, StoreClock> key(Limit(5, 10s));
   EXPECT_EQ(key.CountAllowed(104s, 6), 5);
   EXPECT_EQ(key.Check(94s).retry_after, 6s);
   EXPECT_EQ(key.Check(95s).retry_after, 5s);

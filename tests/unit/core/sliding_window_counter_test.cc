@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Counter = SteppedKey<SlidingWindowCounter<TableTimeline>>;
+using Counter = SteppedKey<SlidingWindowCounter<TableClock>>;
 
 Quota Limit(Units limit, Duration window) {
   Quota quota;
@@ -55,7 +55,7 @@ TEST(SlidingWindowCounterTest, AGapOfMoreThanAWindowZeroesThePrevious) {
 TEST(SlidingWindowCounterTest, IsFreshWhenBothCountsAreGone) {
   Counter key(Limit(10, 60s));
   EXPECT_EQ(key.Check(30s, 5).reset_after, 90s);
-  EXPECT_EQ(SlidingWindowCounter<TableTimeline>::Expiry(key.quota, key.state), TableInstant(120s));
+  EXPECT_EQ(SlidingWindowCounter<TableClock>::Expiry(key.quota, key.state), TableInstant(120s));
   EXPECT_EQ(key.Peek(70s).reset_after, 50s);
   EXPECT_EQ(key.Peek(120s).reset_after, 0s);
 }
@@ -82,8 +82,8 @@ TEST(SlidingWindowCounterTest, DeniesForeverWhatCannotFit) {
 
 TEST(SlidingWindowCounterTest, KeepsItsWindowsWhenTheWallIsSet) {
   Counter key(Limit(5, 10s));
-  const auto at = [](Duration line, Duration wall) {
-    return TableNow{.line = TableInstant(line), .wall = WallInstant(wall)};
+  const auto at = [](Duration monotonic, Duration wall_clock) {
+    return TableNow{.monotonic = TableInstant(monotonic), .wall_clock = WallInstant(wall_clock)};
   };
   EXPECT_EQ(key.CountAllowed(104s, 5), 5);
   EXPECT_EQ(key.Check(at(104s, 94s)).retry_after, 6s + 1ns);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Log = ListKey<SlidingWindowLog<TableTimeline>>;
+using Log = ListKey<SlidingWindowLog<TableClock>>;
 
 Quota Limit(Units limit, Duration window) {
   Quota quota;
@@ -90,7 +90,7 @@ TEST(SlidingWindowLogTest, DeniesForeverWhatCannotFit) {
 }
 
 TEST(SlidingWindowLogTest, FollowsASharedClockThatStepsBack) {
-  ListKey<SlidingWindowLog<StoreTimeline>, StoreTimeline> key(Limit(5, 10s));
+  ListKey<SlidingWindowLog<StoreClock>, StoreClock> key(Limit(5, 10s));
   EXPECT_EQ(key.CountAllowed(104s, 6), 5);
   EXPECT_EQ(key.Check(94s).retry_after, 10s);
   EXPECT_EQ(key.Check(104s - 1ns).retry_after, 1ns);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Sliding = ListKey<SlidingWindow<TableTimeline>>;
+using Sliding = ListKey<SlidingWindow<TableClock>>;
 
 Quota Limit(Units limit, Duration window, std::uint8_t segments = 8, bool strict = false) {
   Quota quota;

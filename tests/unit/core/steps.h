@@ -17,16 +17,18 @@
 // One key of one algorithm, driven by hand: the store's part of a step in a few lines.
 namespace sluice::core {
 
-template <class Algo, class Timeline = TableTimeline>
+template <class Algo, class Clock = TableClock>
 class SteppedKey {
  public:
   using State = typename Algo::State;
-  using Now = BasicNow<Timeline>;
+  using Now = BasicNow<Clock>;
 
   explicit SteppedKey(Quota rules) : quota(rules) {}
 
-  // The line and the wall read the same.
-  static Now At(Duration t) { return {.line = BasicInstant<Timeline>(t), .wall = WallInstant(t)}; }
+  // Both clocks read the same.
+  static Now At(Duration t) {
+    return {.monotonic = BasicInstant<Clock>(t), .wall_clock = WallInstant(t)};
+  }
 
   Decision Check(Duration t, Units units = 1) { return Check(At(t), units); }
   Decision Check(const Now& now, Units units = 1) {
@@ -46,7 +48,7 @@ class SteppedKey {
   void Refund(Duration t, Units units) { Refund(At(t), units); }
   void Refund(const Now& now, Units units) { state = Algo::Refund(quota, state, now, units); }
 
-  [[nodiscard]] BasicInstant<Timeline> Expiry() const { return Algo::Expiry(quota, state); }
+  [[nodiscard]] BasicInstant<Clock> Expiry() const { return Algo::Expiry(quota, state); }
 
   // How many of `n` single units pass at one instant.
   int CountAllowed(Duration t, int n) {
@@ -115,15 +117,17 @@ class Entries {
 };
 
 // The same as SteppedKey, for algorithms that keep a list.
-template <class Algo, class Timeline = TableTimeline>
+template <class Algo, class Clock = TableClock>
 class ListKey {
  public:
   using State = typename Algo::State;
-  using Now = BasicNow<Timeline>;
+  using Now = BasicNow<Clock>;
 
   explicit ListKey(Quota rules) : quota(rules) {}
 
-  static Now At(Duration t) { return {.line = BasicInstant<Timeline>(t), .wall = WallInstant(t)}; }
+  static Now At(Duration t) {
+    return {.monotonic = BasicInstant<Clock>(t), .wall_clock = WallInstant(t)};
+  }
 
   Decision Check(Duration t, Units units = 1) { return Check(At(t), units); }
   Decision Check(const Now& now, Units units = 1) {
@@ -163,9 +167,7 @@ class ListKey {
     return allowed;
   }
 
-  [[nodiscard]] BasicInstant<Timeline> Expiry() const {
-    return Algo::Expiry(quota, state, entries);
-  }
+  [[nodiscard]] BasicInstant<Clock> Expiry() const { return Algo::Expiry(quota, state, entries); }
 
   Quota quota;
   State state{};

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 
-using Table = Throttle<TableTimeline>;
+using Table = Throttle<TableClock>;
 using Driven = SteppedKey<Table>;
 
 Quota Numbers(Units burst, Units rate, Duration window) {
@@ -32,7 +32,7 @@ Quota Numbers(Units burst, Units rate, Duration window) {
 TEST(ThrottleTest, JudgesAsABucketWhileItsNumbersStay) {
   const Quota quota = Numbers(10, 3, 7s);
   Driven key(quota);
-  SteppedKey<Bucket<TableTimeline>> twin(quota);
+  SteppedKey<Bucket<TableClock>> twin(quota);
   std::mt19937_64 random(1);
   Duration now = 1000h;
   for (int i = 0; i < 5'000; ++i) {
@@ -59,7 +59,7 @@ TEST(ThrottleTest, CarriesOwedUnitsOverToAnyWindow) {
 
 // Else the debt would be rounded up once more each time that another window looks at it.
 TEST(ThrottleTest, WhatIsNotChargedStaysAsItWasWritten) {
-  SteppedKey<Throttle<StoreTimeline>, StoreTimeline> key(Numbers(10, 7, 60s));
+  SteppedKey<Throttle<StoreClock>, StoreClock> key(Numbers(10, 7, 60s));
   ASSERT_TRUE(key.Check(1h, 9).allowed);
   const auto before = key.state;
   const auto expect_same = [&] { EXPECT_EQ(std::memcmp(&key.state, &before, sizeof(before)), 0); };

@@ -28,18 +28,18 @@ using support::VectorStep;
 using Verb = VectorStep::Verb;
 
 // A state as the vectors write it, with times since `start`.
-template <class Timeline>
-value StateOf(const SteppedKey<FixedWindow<Timeline>, Timeline>& key, std::int64_t start) {
-  return {{"used", key.state.used}, {"ends", key.state.end_line_ns - start}};
+template <class Clock>
+value StateOf(const SteppedKey<FixedWindow<Clock>, Clock>& key, std::int64_t start) {
+  return {{"used", key.state.used}, {"ends", key.state.end_monotonic_ns - start}};
 }
 
-template <class Timeline>
-value StateOf(const SteppedKey<AttemptWindow<Timeline>, Timeline>& key, std::int64_t start) {
-  return {{"used", key.state.used}, {"ends", key.state.end_line_ns - start}};
+template <class Clock>
+value StateOf(const SteppedKey<AttemptWindow<Clock>, Clock>& key, std::int64_t start) {
+  return {{"used", key.state.used}, {"ends", key.state.end_monotonic_ns - start}};
 }
 
-template <class Timeline>
-value StateOf(const SteppedKey<SlidingWindowCounter<Timeline>, Timeline>& key, std::int64_t start) {
+template <class Clock>
+value StateOf(const SteppedKey<SlidingWindowCounter<Clock>, Clock>& key, std::int64_t start) {
   return {{"previous", key.state.previous},
           {"current", key.state.current},
           {"begins", key.state.start_ns - start}};
@@ -55,19 +55,19 @@ value DebtOf(const State& state, Duration window, std::int64_t expires) {
           {"expires", expires}};
 }
 
-template <class Timeline>
-value StateOf(const SteppedKey<Bucket<Timeline>, Timeline>& key, std::int64_t start) {
+template <class Clock>
+value StateOf(const SteppedKey<Bucket<Clock>, Clock>& key, std::int64_t start) {
   return DebtOf(key.state, key.quota.window, key.state.expiry_ns - start);
 }
 
-template <class Timeline>
-value StateOf(const SteppedKey<Throttle<Timeline>, Timeline>& key, std::int64_t start) {
+template <class Clock>
+value StateOf(const SteppedKey<Throttle<Clock>, Clock>& key, std::int64_t start) {
   EXPECT_EQ(std::chrono::seconds(key.state.window_s), key.quota.window);
   return DebtOf(key.state, key.quota.window, key.Expiry().time_since_epoch().count() - start);
 }
 
-template <class Timeline>
-value StateOf(const ListKey<SlidingWindowLog<Timeline>, Timeline>& key, std::int64_t start) {
+template <class Clock>
+value StateOf(const ListKey<SlidingWindowLog<Clock>, Clock>& key, std::int64_t start) {
   array entries;
   key.entries.ForEach([&](Entry entry) {
     entries.push_back(array{key.state.origin_ns + entry.at - start, entry.units});
@@ -76,8 +76,8 @@ value StateOf(const ListKey<SlidingWindowLog<Timeline>, Timeline>& key, std::int
   return {{"entries", entries}};
 }
 
-template <class Timeline>
-value StateOf(const ListKey<SlidingWindow<Timeline>, Timeline>& key, std::int64_t start) {
+template <class Clock>
+value StateOf(const ListKey<SlidingWindow<Clock>, Clock>& key, std::int64_t start) {
   array segments;
   key.entries.ForEach([&](Entry entry) {
     segments.push_back(array{entry.at, entry.units});
@@ -153,7 +153,7 @@ class HeldKey {
     PriorityTag priority = 0;
   };
 
-  static std::int64_t At(const Now& now) { return now.line.time_since_epoch().count(); }
+  static std::int64_t At(const Now& now) { return now.monotonic.time_since_epoch().count(); }
 
   void Sum() {
     state = {};
@@ -258,9 +258,9 @@ void PlayCase(const VectorCase& vectors) {
       continue;
     }
     const Duration start = vectors.start.time_since_epoch();
-    const Duration line = start + step.at + (vectors.clocks == 1 ? stepped : Duration{});
-    const Now now{.line = decltype(Now::line)(line),
-                  .wall = WallInstant(start + step.at + stepped)};
+    const Duration monotonic = start + step.at + (vectors.clocks == 1 ? stepped : Duration{});
+    const Now now{.monotonic = decltype(Now::monotonic)(monotonic),
+                  .wall_clock = WallInstant(start + step.at + stepped)};
     key.quota = step.quota;
     if constexpr (requires { key.Look(now); }) {
       key.Look(now);
@@ -280,21 +280,21 @@ void PlayCase(const VectorCase& vectors) {
 }
 
 // A key of the algorithm with these steps.
-template <class Steps, class Timeline>
+template <class Steps, class Clock>
 auto DriverOf() {
   if constexpr (Steps::kTraits.has_entries()) {
-    return std::type_identity<ListKey<Steps, Timeline>>{};
+    return std::type_identity<ListKey<Steps, Clock>>{};
   } else if constexpr (Steps::kTraits.has_holds()) {
     return std::type_identity<HeldKey>{};
   } else {
-    return std::type_identity<SteppedKey<Steps, Timeline>>{};
+    return std::type_identity<SteppedKey<Steps, Clock>>{};
   }
 }
 
-template <class Timeline>
+template <class Clock>
 void PlayOn(const VectorCase& vectors) {
-  VisitSteps<Timeline>(vectors.algorithm, [&]<class Steps>() {
-    PlayCase<typename decltype(DriverOf<Steps, Timeline>())::type>(vectors);
+  VisitSteps<Clock>(vectors.algorithm, [&]<class Steps>() {
+    PlayCase<typename decltype(DriverOf<Steps, Clock>())::type>(vectors);
   });
 }
 
@@ -309,10 +309,10 @@ TEST_P(VectorsTest, AnswersAndKeepsAsWritten) {
     }
     ++played;
     if (vectors.clocks != 1) {
-      PlayOn<TableTimeline>(vectors);
+      PlayOn<TableClock>(vectors);
     }
     if (vectors.clocks != 2 && !HasHolds(GetParam())) {
-      PlayOn<StoreTimeline>(vectors);
+      PlayOn<StoreClock>(vectors);
     }
   }
   EXPECT_GT(played, 10);

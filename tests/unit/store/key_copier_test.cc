@@ -75,7 +75,7 @@ class KeyCopierTest : public ::testing::Test {
   }
 
   [[nodiscard]] Turn Now() const {
-    return {.now = {.line = TableInstant(now_), .wall = WallInstant(now_)}, .thread = 0};
+    return {.now = {.monotonic = TableInstant(now_), .wall_clock = WallInstant(now_)}, .thread = 0};
   }
   void Use(int units) {
     for (int i = 0; i < units; ++i) {
@@ -91,7 +91,7 @@ class KeyCopierTest : public ::testing::Test {
     return *core_.slots.Find(core_.hash.Of("r", key_.view(), quota_));
   }
   void CopyAll(KeySink& sink) {
-    EXPECT_TRUE(KeyCopier(core_.slots, core_.blocks, 2).CopyAll(Now().now.line, sink));
+    EXPECT_TRUE(KeyCopier(core_.slots, core_.blocks, 2).CopyAll(Now().now.monotonic, sink));
   }
   static void ExpectRising(const std::vector<core::Entry>& entries) {
     for (std::size_t i = 1; i < entries.size(); ++i) {

@@ -20,7 +20,8 @@ TEST(KeyGuardTest, SeesAStateThatMovesWhileItWaits) {
   BareCore bare;
   TableCore& core = bare.core;
   const core::Quota quota = support::QuotaOf(core::Algorithm::kGcra, 5);
-  const Turn turn{.now = {.line = TableInstant(std::chrono::hours(1)), .wall = {}}, .thread = 0};
+  const Turn turn{.now = {.monotonic = TableInstant(std::chrono::hours(1)), .wall_clock = {}},
+                  .thread = 0};
   const OwnedKey before("k", "old");
   const OwnedKey key("k", "new", "old");
   support::OwnedCheckCall call;
@@ -38,7 +39,7 @@ TEST(KeyGuardTest, SeesAStateThatMovesWhileItWaits) {
   Slot* const own = core.slots.Insert({.key = core.hash.Of("new", key.view(), quota),
                                        .rule = 0,
                                        .kind = former->kind,
-                                       .now = turn.now.line,
+                                       .now = turn.now.monotonic,
                                        .owner = kMover,
                                        .may_evict = false});
   own->state = former->state;

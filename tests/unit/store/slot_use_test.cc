@@ -87,7 +87,7 @@ TEST_F(SlotUseTest, WhatIsCrowdedOutIsNotAnsweredAsFresh) {
       Slot* here = bare_.Find("r", key, quota);
       ASSERT_NE(here, nullptr);
       Lock(*here, kOther);
-      bare_.core.slots.HomeOf(print).reach.store(kMoves + 1);
+      bare_.core.slots.HomeOf(print).max_probe_distance.store(kMoves + 1);
       std::atomic<bool> answered{false};
       CheckAnswer answer;
       std::thread asking([&] {
@@ -144,10 +144,11 @@ TEST(BlockRoomTest, ASearchForRoomEndsSoon) {
   constexpr std::uint32_t kBlocks = 2048;
   BareCore bare({.homes = 64, .blocks = kBlocks});
   bare.core.when_full = WhenFull::kDeny;
-  Turn turn{.now = {.line = TableInstant(std::chrono::hours(1)), .wall = {}}, .thread = 0};
+  Turn turn{.now = {.monotonic = TableInstant(std::chrono::hours(1)), .wall_clock = {}},
+            .thread = 0};
   core::Quota quota = QuotaOf(Algorithm::kSlidingWindowLog, 1'000'000);
   const auto ask = [&](const OwnedKey& key) {
-    turn.now.line += Duration(1);
+    turn.now.monotonic += Duration(1);
     OwnedCheckCall call;
     call.Add({.key = key.view(), .quota = quota, .cost = Cost{1}});
     const Fingerprint print = bare.core.hash.Of("r", key.view(), quota);
@@ -165,7 +166,7 @@ TEST(BlockRoomTest, ASearchForRoomEndsSoon) {
   while (bare.core.blocks.in_use() < kBlocks) {
     ASSERT_EQ(ask(large), Reason::kNone);
   }
-  turn.now.line += std::chrono::seconds(3);
+  turn.now.monotonic += std::chrono::seconds(3);
   Slot* const locked = bare.Find("r", large, quota);
   ASSERT_NE(locked, nullptr);
   Lock(*locked, kOther);

@@ -79,7 +79,7 @@ TEST_F(TableFileTest, TheNextProcessFindsEveryKeyAsItWas) {
 TEST_F(TableFileTest, TimeThatPassedBetweenTwoProcessesCounts) {
   EXPECT_TRUE(Ask(*Open(), Algorithm::kGcra, 10, 10).charged);
   clock_.Advance(std::chrono::minutes(6));
-  clock_.StepWall(-std::chrono::hours(100));
+  clock_.StepWallClock(-std::chrono::hours(100));
   EXPECT_EQ(Ask(*Open(), Algorithm::kGcra, 10, 0, true).decision.remaining, 1);
 }
 

@@ -188,10 +188,10 @@ TEST_F(TableSnapshotTest, AfterARebootTimeGoesOnByTheWall) {
   std::filesystem::rename(Snapshot() + ".other", Snapshot());
   Reboot();
   clock_.StepBoot(-std::chrono::minutes(59));
-  clock_.StepWall(std::chrono::minutes(18));
+  clock_.StepWallClock(std::chrono::minutes(18));
   EXPECT_EQ(Ask(*Open(), "k", QuotaOf(Algorithm::kGcra, 10), 0, true).decision.remaining, 3);
   Reboot();
-  clock_.StepWall(-std::chrono::hours(30));
+  clock_.StepWallClock(-std::chrono::hours(30));
   EXPECT_EQ(Ask(*Open(), "k", QuotaOf(Algorithm::kGcra, 10), 0, true).decision.remaining, 0);
 }
 

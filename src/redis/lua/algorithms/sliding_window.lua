@@ -1,5 +1,5 @@
 -- Mirrors src/core/sliding_window.h and src/core/sliding_window.cc. The entries are in entries.lua;
--- their `at` is the number of a segment. Places on the line are counted in 1/segments of a
+-- their `at` is the number of a segment. Times are counted in 1/segments of a
 -- microsecond, in which a segment is one window long.
 --
 -- needs: entries
