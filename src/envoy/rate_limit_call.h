@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/request_id.h"
 #include "envoy/applied_limits.h"
 #include "envoy/configuration.h"
 #include "envoy/over_limit_cache.h"
@@ -39,6 +40,7 @@ class RateLimitCall {
   // In. Alive, with the bytes that it views, until the completion.
   const wire::RlsRequest* request = nullptr;
   store::StoreCall::Deadline deadline = store::StoreCall::Deadline::max();
+  base::RequestId request_id;
 
   enum class Failure : std::uint8_t {
     kNone,

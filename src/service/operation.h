@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/request_id.h"
 #include "service/completion.h"
 #include "service/hold_change.h"
 #include "service/key_change.h"
@@ -51,12 +52,14 @@ class Operation {
   base::Arena arena;
   std::vector<Attribute> attributes;
   Deadline deadline = Deadline::max();
+  base::RequestId request_id;
 
   // Makes room for another request.
   void Clear() {
     arena.Clear();
     attributes.clear();
     deadline = Deadline::max();
+    request_id.Clear();
   }
 
   // Makes the operation ask this, and returns it with its fields as in a new one.

@@ -103,6 +103,8 @@ unsigned HttpFields::RareBit(std::string_view name) {
   switch (name.size()) {  // All of these names have different lengths.
     case 6:
       return bit_if("origin", RareField::kOrigin);
+    case 12:
+      return bit_if("x-request-id", RareField::kRequestId);
     case 14:
       return bit_if("sec-fetch-site", RareField::kSecFetchSite);
     case 15:

@@ -20,6 +20,7 @@ enum class RareField : std::uint8_t {
   kSecFetchSite = 2,
   kContentEncoding = 4,
   kIdempotencyKey = 8,  // X-Idempotency-Key too.
+  kRequestId = 16,      // X-Request-Id.
 };
 
 // The fields of one header, in order.

@@ -20,6 +20,8 @@ namespace sluice::frontend::grpc {
 
 class FrontEnd;
 
+inline constexpr std::string_view kRequestIdField = "x-request-id";
+
 // One client's connection: what becomes of its calls, from a stream's header to its trailers. Each
 // kind of call is asked as one batch per turn. The connection's age is bounded, too.
 class Connection final : public Http2Conversation {
@@ -71,13 +73,18 @@ class Connection final : public Http2Conversation {
   void TellHealth(Call& call);
   [[nodiscard]] wire::ServingStatus HealthOf(const Call& call) const;
 
-  // Ends a call with trailers alone.
+  // Ends a call with trailers alone, and x-request-id.
+  void Refuse(Call& call, const Status& status, std::string_view id);
+  // The same of a call that had no exchange.
   void Refuse(Call& call, const Status& status);
   // Ends it as a server that speaks no gRPC here would.
   void RefuseHttp(Call& call, int status);
   void Answer(Exchange& exchange);
-  void AnswerMessage(Call& call, std::string_view framed);
+  // `id`: x-request-id of the header; "": it has none.
+  void AnswerMessage(Call& call, std::string_view framed, std::string_view id);
   [[nodiscard]] std::span<const wire::HttpField> Trailers(const Status& status);
+  // Takes the id that the call's header has, if it has one.
+  static void ReadRequestId(const wire::Http2Stream& stream, base::RequestId& id);
 
   FrontEnd& front_end_;
   Pool<Call> calls_;

@@ -55,7 +55,9 @@ void Connection::RunHealth(Call& call, std::string_view message) {
   const std::size_t begun = wire::BeginGrpcMessage(message_);
   wire::AppendHealthCheckResponse(message_, HealthOf(call));
   wire::EndGrpcMessage(message_, begun);
-  AnswerMessage(call, message_);
+  base::RequestId id;
+  ReadRequestId(*call.stream, id);
+  AnswerMessage(call, message_, id.is_wanted() ? id.View() : std::string_view());
 }
 
 // The server serves until it stops; the service also waits for its configuration, if it is set to.
@@ -87,6 +89,13 @@ void Connection::TellHealth(Call& call) {
   }
 }
 
+void Connection::ReadRequestId(const wire::Http2Stream& stream, base::RequestId& id) {
+  const wire::HttpRequest& header = stream.request();
+  if (header.fields.Has(wire::RareField::kRequestId)) {
+    id.Take(header.Field(kRequestIdField));
+  }
+}
+
 // Every call ends by these, once.
 std::span<const wire::HttpField> Connection::Trailers(const Status& status) {
   const auto code = static_cast<int>(status.code);
@@ -108,12 +117,18 @@ std::span<const wire::HttpField> Connection::Trailers(const Status& status) {
 }
 
 void Connection::Refuse(Call& call, const Status& status) {
+  base::RequestId id;
+  ReadRequestId(*call.stream, id);
+  Refuse(call, status, id.View());
+}
+
+void Connection::Refuse(Call& call, const Status& status, std::string_view id) {
   call.ended = true;
   DropBody(call);
-  std::array<wire::HttpField, 4> all{kContentType};
+  std::array<wire::HttpField, 5> all{kContentType, {kRequestIdField, id}};
   const auto trailers = Trailers(status);
-  std::ranges::copy(trailers, all.begin() + 1);
-  std::size_t count = 1 + trailers.size();
+  std::ranges::copy(trailers, all.begin() + 2);
+  std::size_t count = 2 + trailers.size();
   if (status.code == GrpcCode::kUnimplemented) {
     all[count++] = kAcceptEncoding;
   }
@@ -130,11 +145,13 @@ void Connection::RefuseHttp(Call& call, int status) {
   OnAnswered(call);
 }
 
-void Connection::AnswerMessage(Call& call, std::string_view framed) {
+void Connection::AnswerMessage(Call& call, std::string_view framed, std::string_view id) {
   call.ended = true;
   DropBody(call);
   fields_[0] = kContentType;
-  session().Answer(*call.stream, 200, std::span(fields_).first(1), framed, /*last=*/false);
+  fields_[1] = {kRequestIdField, id};
+  session().Answer(*call.stream, 200, std::span(fields_).first(id.empty() ? 1 : 2), framed,
+                   /*last=*/false);
   session().Finish(*call.stream, Trailers({}));
   OnAnswered(call);
 }
@@ -145,14 +162,16 @@ void Connection::Answer(Exchange& exchange) {
   const std::size_t begun = wire::BeginGrpcMessage(message_);
   Status status = exchange.Render(message_);
   call.exchange = nullptr;
+  base::RequestId& id = exchange.request_id();
   if (status.code == GrpcCode::kOk) {
     wire::EndGrpcMessage(message_, begun);
-    AnswerMessage(call, message_);
+    AnswerMessage(call, message_,
+                  exchange.is_denied() || id.is_wanted() ? id.View() : std::string_view());
   } else {
     if (now() >= call.deadline) {
       status = {GrpcCode::kDeadlineExceeded, "the store did not answer in time"};
     }
-    Refuse(call, status);
+    Refuse(call, status, id.View());
   }
   exchange.Return();
 }

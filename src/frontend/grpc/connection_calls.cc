@@ -180,6 +180,7 @@ Status Connection::Ask(Call& call, std::string_view message) {
       return status;
     }
     exchange.operation.deadline = call.deadline;
+    ReadRequestId(*call.stream, exchange.operation.request_id);
     call.exchange = &exchange;
     batch_.push_back(&exchange.operation);
     return {};
@@ -191,6 +192,7 @@ Status Connection::Ask(Call& call, std::string_view message) {
     return status;
   }
   exchange.call().deadline = call.deadline;
+  ReadRequestId(*call.stream, exchange.call().request_id);
   call.exchange = &exchange;
   rate_limit_batch_.push_back(&exchange.call());
   return {};

@@ -20,6 +20,7 @@ bool RateLimitExchange::Begin(Connection& connection, std::string_view bytes, bo
   compatible_ = compatible;
   bytes_.assign(bytes);
   call_.request = &request_;
+  call_.request_id.Clear();
   return request_.Read(bytes_);
 }
 

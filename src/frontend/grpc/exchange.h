@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/request_id.h"
 #include "envoy/rate_limit_call.h"
 #include "frontend/exchanges.h"
 #include "frontend/redemption.h"
@@ -45,6 +46,9 @@ class Exchange {
 
   // Appends the response's message, if the call succeeded. Requires that it is answered.
   [[nodiscard]] virtual Status Render(std::string& message) = 0;
+  // The id of its request, and whether the response has it although the client sent none.
+  [[nodiscard]] virtual base::RequestId& request_id() = 0;
+  [[nodiscard]] virtual bool is_denied() const = 0;
   // Back to its pool. The last use of it.
   virtual void Return() noexcept = 0;
 
@@ -85,6 +89,10 @@ class RateLimitExchange final : public Exchange,
   // To be sent.
   [[nodiscard]] envoy::RateLimitCall& call() { return call_; }
   [[nodiscard]] Status Render(std::string& message) override;
+  [[nodiscard]] base::RequestId& request_id() override { return call_.request_id; }
+  [[nodiscard]] bool is_denied() const override {
+    return call_.response.overall_code == wire::RlsCode::kOverLimit;
+  }
   void Return() noexcept override {
     call_.Rest();
     pool_.Return(*this);
@@ -115,6 +123,8 @@ class NativeExchange final : public Exchange, private service::Completion {
   service::Operation operation;
 
   [[nodiscard]] Status Render(std::string& message) override;
+  [[nodiscard]] base::RequestId& request_id() override { return operation.request_id; }
+  [[nodiscard]] bool is_denied() const override { return denied_; }
   void Return() noexcept override { pool_.Return(*this); }
 
  private:
@@ -134,6 +144,7 @@ class NativeExchange final : public Exchange, private service::Completion {
   const signing::Keyring* keys_ = nullptr;
   wire::NativeCheckRequest check_;
   std::string verdict_;  // The response to a check.
+  bool denied_ = false;
 };
 
 }  // namespace sluice::frontend::grpc

@@ -66,6 +66,7 @@ Status NativeExchange::Begin(Connection& connection, const signing::Keyring* key
                              std::string_view bytes) {
   Start(connection);
   keys_ = keys;
+  denied_ = false;
   operation.Clear();
   const std::string_view kept = operation.arena.Keep(bytes);
   switch (method) {
@@ -172,8 +173,10 @@ Status NativeExchange::ReadRefund(std::string_view bytes) {
 
 void NativeExchange::OnCompleted(service::Operation& /*operation*/) noexcept {
   if (operation.verb() == service::Operation::Verb::kRuleCheck && !abandoned()) {
+    const service::Verdict& verdict = operation.Get<service::RuleCheck>().verdict;
+    denied_ = !verdict.allowed;
     verdict_.clear();
-    AppendVerdict(operation.Get<service::RuleCheck>().verdict, verdict_);
+    AppendVerdict(verdict, verdict_);
   }
   BecomeReady();
 }

@@ -20,7 +20,8 @@ class BatchItem final : private service::Completion {
   BatchItem(Batch& batch, const signing::Keyring* keys) : batch_(batch) { options_.keys = keys; }
 
   // The operation to be asked; nullptr where the element asks nothing: then it is answered.
-  service::Operation* Read(std::string_view element, wire::CheckJson& json);
+  service::Operation* Read(std::string_view element, const base::RequestId& id,
+                           wire::CheckJson& json);
 
   [[nodiscard]] const std::string& answer() const { return answer_; }
 
@@ -36,11 +37,15 @@ class BatchItem final : private service::Completion {
 class Batch final : public Task {
  public:
   Batch(service::LimiterService& service, Exchange& exchange)
-      : service_(service), exchange_(exchange) {}
+      : service_(service), exchange_(exchange) {
+    (void)exchange_.operation.request_id.View();  // All items have this id.
+    exchange_.NameAnswer();
+  }
 
   void Add(std::string_view element) {
     items_.push_back(std::make_unique<BatchItem>(*this, exchange_.pool().settings().keys));
-    if (auto* const operation = items_.back()->Read(element, exchange_.context.json)) {
+    if (auto* const operation =
+            items_.back()->Read(element, exchange_.operation.request_id, exchange_.context.json)) {
       asked_.push_back(operation);
     }
   }
@@ -75,7 +80,8 @@ class Batch final : public Task {
   std::size_t open_ = 0;
 };
 
-service::Operation* BatchItem::Read(std::string_view element, wire::CheckJson& json) {
+service::Operation* BatchItem::Read(std::string_view element, const base::RequestId& id,
+                                    wire::CheckJson& json) {
   if (const auto parsed = json.Parse(element); !parsed) {
     AppendProblem(ProblemOf(parsed.error()), answer_);
     return nullptr;
@@ -85,6 +91,7 @@ service::Operation* BatchItem::Read(std::string_view element, wire::CheckJson& j
     operation_.attributes.push_back({.name = operation_.arena.Keep(attribute.name),
                                      .value = operation_.arena.Keep(attribute.value)});
   }
+  operation_.request_id = id;
   auto& check = operation_.Ask<service::RuleCheck>();
   check.attributes = operation_.attributes;
   check.cost = read.cost;

@@ -21,7 +21,10 @@ constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 class RateLimitTask final : public Task, private service::CompletionOf<envoy::RateLimitCall> {
  public:
   RateLimitTask(Exchange& exchange, envoy::RateLimitService& service)
-      : exchange_(exchange), service_(service) {}
+      : exchange_(exchange), service_(service) {
+    (void)exchange_.operation.request_id.View();  // Now, so that both have the same one.
+    call_.request_id = exchange_.operation.request_id;
+  }
 
   [[nodiscard]] bool Read(std::string_view body) {
     call_.request = &request_;

@@ -21,9 +21,19 @@ void Exchange::Begin(Client& client, const wire::HttpRequest* request) {
   context.wait = context.receipt = context.reserve = false;
   hold_back_ = {};
   operation.Clear();
+  if (request != nullptr && request->fields.Has(wire::RareField::kRequestId)) {
+    operation.request_id.Take(request->Field(kRequestIdField));
+  }
   response.Clear();
   task_.reset();
   for_others_ = false;
+  is_named_ = false;
+}
+
+std::string_view Exchange::IdInAnswer() {
+  return is_named_ || response.status >= 400 || operation.request_id.is_wanted()
+             ? operation.request_id.View()
+             : std::string_view();
 }
 
 void Exchange::AnswerProblem(const Problem& problem) {
@@ -99,7 +109,7 @@ void Exchange::Abandon() {
   pool_.Return(*this);
 }
 
-void Exchange::Render(std::string_view date, bool keep_alive, std::string& out) const {
+void Exchange::Render(std::string_view date, bool keep_alive, std::string& out) {
   SLUICE_DCHECK(ready());
   if (response.raw) {
     out += response.body;
@@ -111,6 +121,9 @@ void Exchange::Render(std::string_view date, bool keep_alive, std::string& out) 
                                      .head_only = context.head_only,
                                      .date = date});
   out += response.fields;
+  if (const std::string_view id = IdInAnswer(); !id.empty()) {
+    rendered.Field(kRequestIdField, id);
+  }
   rendered.Finish(response.content_type, response.body);
 }
 

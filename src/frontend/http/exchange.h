@@ -23,6 +23,8 @@ class EventLoop;
 
 namespace sluice::frontend::http {
 
+inline constexpr std::string_view kRequestIdField = "X-Request-Id";
+
 class Exchange;
 class ExchangePool;
 
@@ -103,6 +105,11 @@ class Exchange final : private service::Completion {
   void AnswerText(int status, std::string_view content_type, std::string_view body);
   // `response` is the answer.
   void SetReady() { state_ = State::kReady; }
+  // The answer has the request's id, even if it refuses nothing and the client sent none.
+  void NameAnswer() { is_named_ = true; }
+  // What X-Request-Id of the answer is; "": it has none. Every answer with a status of 400 or above
+  // has one, and every answer to a request that had one.
+  [[nodiscard]] std::string_view IdInAnswer();
   // The connection ends behind this answer.
   void CloseAfterwards() { context.keep_alive = false; }
   // One that refuses the request itself goes to the log, with what was wrong.
@@ -138,7 +145,7 @@ class Exchange final : private service::Completion {
   [[nodiscard]] bool ready() const { return state_ == State::kReady; }
 
   // Appends the whole response. Requires ready(). `keep_alive` false: the connection ends here.
-  void Render(std::string_view date, bool keep_alive, std::string& out) const;
+  void Render(std::string_view date, bool keep_alive, std::string& out);
 
   void* owner_context = nullptr;  // The connection's own.
 
@@ -157,6 +164,7 @@ class Exchange final : private service::Completion {
   State state_ = State::kFresh;
   bool task_starts_ = false;
   bool for_others_ = false;
+  bool is_named_ = false;
   Writer write_ = nullptr;
   Duration hold_back_{};
   std::unique_ptr<Task> task_;

@@ -185,6 +185,9 @@ void Http2Connection::Answer(Exchange& exchange) {
   }
   fields_.push_back({"content-length", std::string_view(field_text_).substr(at)});
   fields_.push_back({"date", front_end_.DateNow()});
+  if (const std::string_view id = exchange.IdInAnswer(); !id.empty()) {
+    fields_.push_back({"x-request-id", id});
+  }
   const std::string_view body = exchange.context.head_only ? std::string_view() : response.body;
   DropBody(request);
   session().Answer(*request.stream, response.status, fields_, body);

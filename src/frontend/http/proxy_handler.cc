@@ -84,7 +84,8 @@ void BlameProxy(std::string_view wrong, Exchange& exchange) {
 
 void AddCrossOriginFields(std::string_view origin, std::uint8_t limit_fields, Response& response) {
   response.Add("Access-Control-Allow-Origin", origin);
-  response.Add("Access-Control-Expose-Headers", "Retry-After" + LimitFieldNames(limit_fields));
+  response.Add("Access-Control-Expose-Headers",
+               "Retry-After, X-Request-Id" + LimitFieldNames(limit_fields));
   response.Add("Vary", "Origin");
 }
 

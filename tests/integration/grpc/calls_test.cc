@@ -139,6 +139,34 @@ TEST_F(CallsTest, ACheckUnderTheKillSwitchSaysSo) {
   EXPECT_FALSE(says_so());
 }
 
+TEST_F(CallsTest, ADenialARefusalAndWhoeverSentOneGetARequestId) {
+  Open();
+  store_.answer_at_once = true;
+  const std::string request = Framed(CheckRequest("u", 1));
+  const Client::Fields sent{{"x-request-id", "req-1"}};
+  const auto allowed = Call(kCheck, request);
+  const auto allowed_rls = AskRls();
+  Exchange();
+  EXPECT_FALSE(AnswerOf(allowed).fields.contains("x-request-id"));
+  EXPECT_FALSE(AnswerOf(allowed_rls).fields.contains("x-request-id"));
+
+  const std::string rls = Framed(support::RlsRequestMessage("d", {{.entries = {{"k", "v"}}}}, 1));
+  for (const auto named : {Call(kCheck, request, sent), Call(kShouldRateLimit, rls, sent),
+                           Call(kHealthCheck, Framed(""), sent), Call("/no.such/Method", "", sent),
+                           Call(kCheck, Framed(CheckRequest("u", -1)), sent)}) {
+    Exchange();
+    EXPECT_EQ(AnswerOf(named).fields.at("x-request-id"), "req-1") << StatusOf(named);
+  }
+
+  store_.denies = true;
+  for (const auto denied : {Call(kCheck, request), AskRls(), Call("/no.such/Method", ""),
+                            Call(kCheck, Framed(CheckRequest("u", -1)))}) {
+    Exchange();
+    EXPECT_THAT(AnswerOf(denied).fields.at("x-request-id"), testing::MatchesRegex("[0-9a-f]{32}"));
+  }
+  EXPECT_EQ(front_end_->exchanges_in_use(), 0U);
+}
+
 TEST_F(CallsTest, WhatIsWrongWithACheckIsAnInvalidArgument) {
   Open();
   store_.answer_at_once = true;

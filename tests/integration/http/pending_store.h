@@ -7,7 +7,8 @@
 
 namespace sluice::store {
 
-// A store that answers when the test says so. It allows everything; an answer can be told by
+// A store that answers when the test says so. It allows everything, unless it
+// is set to deny; an answer can be told by
 // its `remaining`, which is the cost that was asked.
 class PendingStore final : public KeyStore {
  public:
@@ -32,13 +33,13 @@ class PendingStore final : public KeyStore {
     call.now = WallInstant(std::chrono::seconds(1'714'473'600));
     for (std::size_t k = 0; k < call.checks.size(); ++k) {
       call.answers[k] = CheckAnswer{};
-      call.answers[k].decision = {.allowed = true,
+      call.answers[k].decision = {.allowed = !denies,
                                   .limit = 1'000'000,
                                   .remaining = call.checks[k].cost.units,
                                   .reset_after = std::chrono::seconds(60),
                                   .wait = wait};
-      call.answers[k].charged = !call.peek;
-      charged += call.peek ? 0 : call.checks[k].cost.units;
+      call.answers[k].charged = !call.peek && !denies;
+      charged += call.peek || denies ? 0 : call.checks[k].cost.units;
     }
     call.OnAnswered();
   }
@@ -51,6 +52,7 @@ class PendingStore final : public KeyStore {
   std::vector<CheckCall*> pending;
   Duration wait{};  // What every answer is shaped by.
   bool answer_at_once = false;
+  bool denies = false;
   int batches = 0;
   Units charged = 0;
 };

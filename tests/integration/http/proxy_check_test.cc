@@ -371,7 +371,9 @@ TEST_F(ProxyCheckTest, ABrowsersScriptMayReadARefusalWhereItsOriginIsKnown) {
   store_.decision = Denied(Reason::kQuotaExceeded, std::chrono::seconds(1));
   const std::string known = Answer("GET /v1/check/http/x", "Origin: https://app.example\r\n");
   EXPECT_THAT(known, HasSubstr("Access-Control-Allow-Origin: https://app.example\r\n"));
-  EXPECT_THAT(known, HasSubstr("Access-Control-Expose-Headers: Retry-After, X-RateLimit-Limit"));
+  EXPECT_THAT(
+      known,
+      HasSubstr("Access-Control-Expose-Headers: Retry-After, X-Request-Id, X-RateLimit-Limit"));
   EXPECT_THAT(Answer("GET /v1/check/http/x", "Origin: https://evil.example\r\n"),
               Not(HasSubstr("Access-Control")));
   const std::string preflight =
