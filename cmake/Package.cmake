@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 
 # The layers that limit in process: no socket, no HTTP. One archive, so that users link one
 # thing and our layers stay our own business.
-set(SLUICE_LIBRARY_LAYERS base core yaml rules telemetry store service)
+set(SLUICE_LIBRARY_LAYERS base core yaml rules telemetry store insight service)
 
 set(objects)
 set(links)

@@ -46,7 +46,8 @@ std::unique_ptr<envoy::RateLimitService> MakeRateLimits(Engine& engine, const ba
   envoy::Settings settings = engine.config.envoy->settings;
   settings.old_counter_names = engine.redis != nullptr && settings.compatible;
   return std::make_unique<envoy::RateLimitService>(engine.store(), clock, engine.rate_limit_metrics,
-                                                   std::move(settings), engine.fallback.get());
+                                                   std::move(settings), engine.fallback.get(),
+                                                   &engine.insight);
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ Engine::Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clo
       redis(MakeRedis(config, clock, keys)),
       leases(MakeLeases(config, redis.get(), *table.store, clock)),
       fallback(redis ? std::make_unique<service::Fallback>(*table.store, redis->nodes()) : nullptr),
-      service(store(), metrics, fallback.get()),
+      service(store(), metrics, fallback.get(), &insight),
       rate_limits(MakeRateLimits(*this, clock)),
       answers({.bytes = config.idempotency.mebibytes << 20U,
                .keep = config.idempotency.keep,

@@ -10,6 +10,7 @@
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/rate_limit_service.h"
 #include "idempotency/answer_memory.h"
+#include "insight/insight.h"
 #include "lease/lease_store.h"
 #include "open_table.h"
 #include "redis/redis_store.h"
@@ -45,6 +46,7 @@ struct Engine {
   telemetry::Registry registry;
   service::ServiceMetrics metrics;
   envoy::RateLimitMetrics rate_limit_metrics;
+  insight::Insight insight;
   OpenedTable table;
   signing::Keyring keys;
   const std::unique_ptr<redis::RedisStore> redis;     // nullptr: the table is the store.

@@ -2,10 +2,60 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
+#include "base/assert.h"
 #include "envoy/rate_limit_service.h"
 
 namespace sluice::envoy {
+
+namespace {
+
+// The limits of a request that count.
+class DecisionsOfLimits final : public insight::DecisionList {
+ public:
+  DecisionsOfLimits(std::span<const AppliedLimit> limits,
+                    std::span<const store::CheckAnswer> answers)
+      : limits_(limits), answers_(answers) {}
+  [[nodiscard]] std::size_t size() const override {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(limits_, [](const AppliedLimit& a) { return a.IsCounted(); }));
+  }
+  [[nodiscard]] insight::DecisionRecord At(std::size_t i) const override {
+    for (const AppliedLimit& applied : limits_) {
+      if (applied.IsCounted() && i-- == 0) {
+        return Of(applied);
+      }
+    }
+    SLUICE_ASSERT(false);
+  }
+
+ private:
+  [[nodiscard]] insight::DecisionRecord Of(const AppliedLimit& applied) const {
+    const core::KeyView key = applied.Key();
+    return {
+        .rule = key.rule,
+        .parts = key.parts,
+        .quota = &applied.limit->quota,
+        .cost = Cost{applied.is_negative ? 0 : applied.hits},
+        .decision = &applied.decision,
+        .outcome = OutcomeOf(applied),
+        .charged = applied.check >= 0 && answers_[static_cast<std::size_t>(applied.check)].charged};
+  }
+  [[nodiscard]] static insight::Outcome OutcomeOf(const AppliedLimit& applied) {
+    const Decision& decision = applied.decision;
+    if (decision.degraded) {
+      return decision.allowed ? insight::Outcome::kDegradedAllowed
+                              : insight::Outcome::kDegradedDenied;
+    }
+    return insight::OutcomeOf(decision.allowed, applied.limit->shadow_mode);
+  }
+
+  const std::span<const AppliedLimit> limits_;
+  const std::span<const store::CheckAnswer> answers_;
+};
+
+}  // namespace
 
 void RateLimitCall::Decide(RateLimitService& service,
                            const std::shared_ptr<const Configuration>& configuration,
@@ -182,7 +232,23 @@ void RateLimitCall::OnCharged() noexcept {
                             response);
   }
   service_->metrics_.CountCall(result);
+  if (service_->insight_ != nullptr && failure == Failure::kNone) {
+    Record();
+  }
   completion_.OnCompleted(*this);
+}
+
+void RateLimitCall::Record() noexcept {
+  const std::vector<AppliedLimit>& limits = limits_.all();
+  const DecisionsOfLimits decisions(limits, charge_.answers);
+  service_->insight_->Record(
+      {.now = charge_.now,
+       .request_id = {},
+       .allowed = response.overall_code != wire::RlsCode::kOverLimit,
+       .any_denied = std::ranges::any_of(
+           limits, [](const AppliedLimit& a) { return a.IsCounted() && !a.decision.allowed; }),
+       .attributes = {},
+       .decisions = decisions});
 }
 
 // The decision comes from the charge, or from the cache of counters over their limit.

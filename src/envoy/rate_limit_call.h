@@ -92,6 +92,7 @@ class RateLimitCall {
   [[nodiscard]] store::CheckCall& PrepareLook();
   void OnLooked() noexcept;
   void OnCharged() noexcept;
+  void Record() noexcept;
   [[nodiscard]] std::shared_ptr<const void> ChargeKeeper() const { return configuration_; }
   void TakeDecision(AppliedLimit& applied) const;
   [[nodiscard]] OverLimitCache::Window WindowNow(const core::Quota& quota) const;

@@ -21,11 +21,12 @@ const std::shared_ptr<const Configuration>& ConfigurationPin::Get() {
 
 RateLimitService::RateLimitService(store::KeyStore& store, const base::Clock& clock,
                                    RateLimitMetrics& metrics, Settings settings,
-                                   service::Fallback* fallback)
+                                   service::Fallback* fallback, insight::Insight* insight)
     : clock_(clock),
       metrics_(metrics),
       settings_(std::move(settings)),
       path_{.store = store, .fallback = fallback, .durations = metrics.durations()},
+      insight_(insight),
       over_limit_(settings_.over_limit_cache_bytes) {}
 
 void RateLimitService::SetConfiguration(std::shared_ptr<const Configuration> configuration) {

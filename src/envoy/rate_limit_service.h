@@ -12,6 +12,7 @@
 #include "envoy/rate_limit_call.h"
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/settings.h"
+#include "insight/insight.h"
 #include "service/charge_call.h"
 #include "store/key_store.h"
 
@@ -38,8 +39,10 @@ class ConfigurationPin {
 class RateLimitService {
  public:
   // `fallback`: for a store that can be unreachable; nullptr where it is in this process.
+  // `insight`: what operators see of decisions; nullptr: nothing is recorded.
   RateLimitService(store::KeyStore& store, const base::Clock& clock, RateLimitMetrics& metrics,
-                   Settings settings, service::Fallback* fallback = nullptr);
+                   Settings settings, service::Fallback* fallback = nullptr,
+                   insight::Insight* insight = nullptr);
 
   // Activates a configuration for all requests from now on; those under way keep the old one whole.
   // Its limits get their counters here.
@@ -62,6 +65,7 @@ class RateLimitService {
   RateLimitMetrics& metrics_;
   const Settings settings_;
   const service::DecisionPath path_;
+  insight::Insight* const insight_;
   OverLimitCache over_limit_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Configuration> current_;  // Guarded by mutex_.

@@ -8,10 +8,12 @@
 
 namespace sluice::service {
 
-LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback)
+LimiterService::LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback,
+                               insight::Insight* insight)
     : store_(store),
       metrics_(metrics),
       fallback_(fallback),
+      insight_(insight),
       path_{.store = store, .fallback = fallback, .durations = metrics.durations()},
       throttle_path_{.store = fallback == nullptr ? store : fallback->local(),
                      .durations = metrics.durations()} {}
@@ -47,12 +49,13 @@ void LimiterService::Submit(std::span<Operation* const> batch) {
     if (operation->verb() == Operation::Verb::kRuleCheck) [[likely]] {
       RuleCheck& check = operation->Get<RuleCheck>();
       check.charge_.deadline = operation->deadline;
-      check.Match(published_.Pin(), metrics_);
+      check.Match(published_.Pin(), metrics_, insight_);
       charges.Add(check.charge_);
     } else if (operation->verb() == Operation::Verb::kThrottleCheck) {
       ThrottleCheck& check = operation->Get<ThrottleCheck>();
       check.charge_.deadline = operation->deadline;
       check.metrics_ = &metrics_;
+      check.insight_ = insight_;
       charges.Add(check.charge_, throttle_path_);
     } else {
       charges.Send();  // Checks before it in the batch do not see what it changes.

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "insight/insight.h"
 #include "rules/rule.h"
 #include "rules/rule_set.h"
 #include "service/active_rules.h"
@@ -15,12 +16,14 @@
 namespace sluice::service {
 
 // Operations in, outcomes out. Decides nothing itself but which checks make a request and how
-// their answers make a verdict. Thread-safe. `store`, `metrics` and `fallback` outlive it; it
-// outlives every operation that is not complete.
+// their answers make a verdict. Thread-safe. `store`, `metrics`, `fallback` and `insight`
+// outlive it; it outlives every operation that is not complete.
 class LimiterService {
  public:
   // `fallback`: for a store that can be away; nullptr for one that cannot.
-  LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback = nullptr);
+  // `insight`: what operators see of decisions; nullptr: nothing is recorded.
+  LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback = nullptr,
+                 insight::Insight* insight = nullptr);
 
   // Activates a new rule set (modes) for all requests from now on; requests under way keep the old
   // one whole. Until the first set no rule applies.
@@ -45,6 +48,7 @@ class LimiterService {
   store::KeyStore& store_;
   ServiceMetrics& metrics_;
   Fallback* const fallback_;
+  insight::Insight* const insight_;
   const DecisionPath path_;
   const DecisionPath throttle_path_;
   std::mutex publishing_;  // One change at a time: each builds on the snapshot before.

@@ -26,11 +26,32 @@ Decision WithoutKey(rules::Action action, const core::Quota& quota) {
   return decision;
 }
 
+class DecisionsOfRules final : public insight::DecisionList {
+ public:
+  explicit DecisionsOfRules(std::span<const RuleDecision> made) : made_(made) {}
+  [[nodiscard]] std::size_t size() const override { return made_.size(); }
+  [[nodiscard]] insight::DecisionRecord At(std::size_t i) const override {
+    const RuleDecision& made = made_[i];
+    return {.rule = made.rule->id,
+            .number = made.rule->number,
+            .parts = made.parts,
+            .quota = &made.quota,
+            .cost = made.cost,
+            .decision = &made.decision,
+            .outcome = made.outcome,
+            .charged = made.charged};
+  }
+
+ private:
+  const std::span<const RuleDecision> made_;
+};
+
 }  // namespace
 
-void RuleCheck::Match(ActiveRulesPin& pin, ServiceMetrics& metrics) {
+void RuleCheck::Match(ActiveRulesPin& pin, ServiceMetrics& metrics, insight::Insight* insight) {
   pin_ = &pin;
   metrics_ = &metrics;
+  insight_ = insight;
   verdict.allowed = true;
   verdict.governing = -1;
   verdict.kill_switch = false;
@@ -121,8 +142,10 @@ void RuleCheck::MakeVerdict() {
     metrics_->CountRequest(RequestResult::kPeeked);
     return;
   }
+  bool any_denied = false;
   for (const RuleDecision& made : verdict.decisions) {
     const Decision& decision = made.decision;
+    any_denied |= !decision.allowed;
     if (!decision.shadow || decision.allowed || decision.degraded) {
       continue;
     }
@@ -140,27 +163,39 @@ void RuleCheck::MakeVerdict() {
   metrics_->CountRequest(!verdict.allowed            ? RequestResult::kDenied
                          : verdict.decisions.empty() ? RequestResult::kNoRule
                                                      : RequestResult::kAllowed);
+  if (insight_ != nullptr) {
+    Record(any_denied);
+  }
+}
+
+void RuleCheck::Record(bool any_denied) const noexcept {
+  const DecisionsOfRules decisions(verdict.decisions);
+  insight_->Record({.now = verdict.now,
+                    .request_id = {},
+                    .allowed = verdict.allowed,
+                    .any_denied = any_denied,
+                    .attributes = attributes,
+                    .decisions = decisions});
 }
 
 // `next`: which answer comes next; rules without a key have none.
 RuleDecision RuleCheck::Answered(const rules::AppliedRule& applied, std::size_t& next) {
   RuleDecision made{
       .rule = applied.rule, .quota = applied.quota, .cost = applied.cost, .parts = applied.parts};
-  Outcome outcome = Outcome::kAllowed;
   if (applied.key_missing) {
     made.decision = WithoutKey(applied.rule->action, applied.quota);
-    outcome = OutcomeOf(made.decision.allowed, applied.shadow);
+    made.outcome = OutcomeOf(made.decision.allowed, applied.shadow);
   } else {
     const store::CheckAnswer& answer = charge_.answers[next];
     made.decision = answer.decision;
     made.charged = answer.charged;
     made.hold = answer.hold;
     made.receipt = answer.receipt;
-    outcome = charge_.outcome(next++);
+    made.outcome = charge_.outcome(next++);
   }
   made.decision.shadow = applied.shadow;
   if (!peek) {
-    (**pin_).counters[applied.rule->number]->Add(outcome);
+    (**pin_).counters[applied.rule->number]->Add(made.outcome);
   }
   return made;
 }

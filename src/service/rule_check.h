@@ -8,6 +8,7 @@
 #include "sluice/attribute.h"
 #include "sluice/decision.h"
 
+#include "insight/insight.h"
 #include "rules/rule_set.h"
 #include "service/active_rules.h"
 #include "service/charge_call.h"
@@ -58,16 +59,18 @@ class RuleCheck {
   friend class ChargeCallOf<RuleCheck>;
 
   // Finds the rules that apply, and fills the charge with their checks.
-  void Match(ActiveRulesPin& pin, ServiceMetrics& metrics);
+  void Match(ActiveRulesPin& pin, ServiceMetrics& metrics, insight::Insight* insight);
   void RefuseRequest(std::string why);
   void OnCharged() noexcept;
   void MakeVerdict();
+  void Record(bool any_denied) const noexcept;
   [[nodiscard]] RuleDecision Answered(const rules::AppliedRule& applied, std::size_t& next);
   [[nodiscard]] std::shared_ptr<const void> ChargeKeeper() const { return (**pin_).rules; }
 
   Operation& operation_;
   ActiveRulesPin* pin_ = nullptr;  // Held while the check is under way.
   ServiceMetrics* metrics_ = nullptr;
+  insight::Insight* insight_ = nullptr;
   rules::Matches matches_;  // Room, reused; the charge's checks view it.
   ChargeCallOf<RuleCheck> charge_{*this};
 };

@@ -9,17 +9,10 @@ namespace {
 using telemetry::Exposition;
 using telemetry::Label;
 
-constexpr std::array<std::string_view, kOutcomes> kOutcomeNames{
-    "allowed", "denied",           "shadow_allowed",  "shadow_denied",
-    "skipped", "degraded_allowed", "degraded_denied", "degraded_local"};
 constexpr std::array<std::string_view, kRequestResults> kResultNames{"allowed", "denied", "no_rule",
                                                                      "peeked", "error"};
 
 }  // namespace
-
-std::string_view NameOf(Outcome outcome) {
-  return kOutcomeNames[static_cast<std::size_t>(outcome)];
-}
 
 std::string_view NameOf(RequestResult result) {
   return kResultNames[static_cast<std::size_t>(result)];
@@ -111,7 +104,7 @@ void ServiceMetrics::Write(Exposition& out) const {
   const auto write = [&out](std::string_view id, const RuleCounts& counts) {
     for (std::size_t i = 0; i < kOutcomes; ++i) {
       const std::array labels{Label{.name = "rule", .value = id},
-                              Label{.name = "outcome", .value = kOutcomeNames[i]}};
+                              Label{.name = "outcome", .value = NameOf(static_cast<Outcome>(i))}};
       out.Sample("sluice_decisions_total", labels, counts.Read(static_cast<Outcome>(i)));
     }
   };

@@ -16,6 +16,7 @@
 
 #include "sluice/time.h"
 
+#include "insight/request_record.h"
 #include "rules/rule_set.h"
 #include "service/shadow_denials.h"
 #include "telemetry/counter.h"
@@ -23,28 +24,12 @@
 
 namespace sluice::service {
 
-// What became of one rule's check. Each evaluation counts once; peeks do not count.
-enum class Outcome : std::uint8_t {
-  kAllowed,
-  kDenied,
-  kShadowAllowed,
-  kShadowDenied,
-  kSkipped,          // Its `match` held, but a key attribute was absent: not evaluated.
-  kDegradedAllowed,  // The store did not answer; on_store_error: allow.
-  kDegradedDenied,   // ... deny.
-  kDegradedLocal,    // ... local.
-};
-inline constexpr std::size_t kOutcomes = 8;
+using insight::kOutcomes;
+using insight::NameOf;
+using insight::Outcome;
+using insight::OutcomeOf;
 // All outcomes of one rule share a cache line for each thread.
 static_assert(kOutcomes == telemetry::CounterGroup::kWidth);
-
-// Of a check that a store decided.
-[[nodiscard]] constexpr Outcome OutcomeOf(bool allowed, bool shadow) {
-  if (shadow) {
-    return allowed ? Outcome::kShadowAllowed : Outcome::kShadowDenied;
-  }
-  return allowed ? Outcome::kAllowed : Outcome::kDenied;
-}
 
 // What became of one request.
 enum class RequestResult : std::uint8_t {
@@ -60,7 +45,6 @@ inline constexpr std::size_t kRequestResults = 5;
 // rule's id has no such first character.
 inline constexpr std::string_view kThrottleRule = "@cl.throttle";
 
-[[nodiscard]] std::string_view NameOf(Outcome outcome);
 [[nodiscard]] std::string_view NameOf(RequestResult result);
 
 // The counts of one rule. Any thread adds.

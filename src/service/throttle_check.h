@@ -7,6 +7,7 @@
 
 #include "core/key.h"
 #include "core/quota.h"
+#include "insight/insight.h"
 #include "service/charge_call.h"
 #include "service/service_metrics.h"
 #include "store/key_store.h"
@@ -41,6 +42,7 @@ class ThrottleCheck {
   friend class ChargeCallOf<ThrottleCheck>;
 
   void OnCharged() noexcept;
+  void Record() const noexcept;
   [[nodiscard]] static std::shared_ptr<const void> ChargeKeeper() { return nullptr; }
 
   Operation& operation_;
@@ -48,6 +50,7 @@ class ThrottleCheck {
   store::Check check_;
   store::CheckAnswer answer_;
   ServiceMetrics* metrics_ = nullptr;
+  insight::Insight* insight_ = nullptr;
   ChargeCallOf<ThrottleCheck> charge_{*this};
 };
 

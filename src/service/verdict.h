@@ -8,6 +8,7 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "insight/request_record.h"
 #include "rules/rule_set.h"
 #include "store/key_store.h"
 
@@ -20,6 +21,7 @@ struct RuleDecision {
   Cost cost{};                             // What it was asked to spend.
   std::span<const core::KeyPart> parts{};  // Whose; empty if a key attribute was missing.
   Decision decision{};
+  insight::Outcome outcome = insight::Outcome::kAllowed;
   bool charged = false;
   store::HoldId hold = 0;
   store::Receipt receipt{};  // If receipts were asked for, and it was charged. Of a hold: whose.

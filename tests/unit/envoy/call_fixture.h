@@ -33,7 +33,8 @@ class CallFixture : public testing::Test {
     auto table = store::Table::Create({.path = "", .keys = 1000, .huge_pages = false}, clock_);
     ASSERT_TRUE(table) << table.error().Text();
     table_ = *std::move(table);
-    service_ = std::make_unique<RateLimitService>(*table_, clock_, metrics_, std::move(settings));
+    service_ = std::make_unique<RateLimitService>(*table_, clock_, metrics_, std::move(settings),
+                                                  nullptr, &insight_);
     pin_ = std::make_unique<ConfigurationPin>(*service_);
     if (!text.empty()) {
       Load(text);
@@ -72,6 +73,7 @@ class CallFixture : public testing::Test {
 
   support::ManualClock clock_;
   RateLimitMetrics metrics_;
+  insight::Insight insight_;
   std::unique_ptr<store::Table> table_;
   std::unique_ptr<RateLimitService> service_;
   std::unique_ptr<ConfigurationPin> pin_;

@@ -48,6 +48,15 @@ descriptors:
             rate_limit: {unit: minute, requests_per_unit: 5}
 )";
 
+TEST_F(DecideTest, EachDecidedCallIsRecordedOnce) {
+  Configure(kDecideTree);
+  AskOne("a", "x");
+  AskOne("none", "x");
+  Ask({});  // Refused: no descriptor.
+  EXPECT_EQ(insight_.allowed(), 1U);
+  EXPECT_EQ(insight_.denied(), 1U);
+}
+
 TEST_F(DecideTest, CountsDownAndSaysWhenTheWindowEnds) {
   Configure(kDecideTree);
   clock_.Advance(17s + 250ms);
