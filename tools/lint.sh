@@ -16,7 +16,7 @@ database=build/fuzz  # Made by clang, so that clang-tidy knows every flag in it.
 
 ours() {  # All our files of the given suffixes.
   local folders=()
-  for folder in include src apps tests bench fuzz examples; do
+  for folder in include src apps tests bench fuzz examples clients; do
     [[ -d $folder ]] && folders+=("$folder")
   done
   find "${folders[@]}" -type f \( -name "*.$1" -o -name "*.${2:-$1}" \) | sort
@@ -36,7 +36,7 @@ style() {
 headers() {  # A header that leans on its includer's includes breaks the next includer.
   # shellcheck disable=SC2016  # The inner shell expands.
   ours h | xargs -P "$jobs" -I{} sh -c \
-    'echo "#include \"$1\"" | g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -Itests -I. -x c++ -' _ {}
+    'echo "#include \"$1\"" | g++ -std=c++20 -fsyntax-only -Iinclude -Isrc -Itests -Iclients/cpp/include -I. -x c++ -' _ {}
   echo "lint: $(ours h | wc -l) headers compile alone"
 }
 
