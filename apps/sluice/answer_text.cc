@@ -1,6 +1,9 @@
 #include "answer_text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <span>
+#include <string_view>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -14,24 +17,76 @@ namespace {
 
 namespace json = boost::json;
 
-std::string Number(const json::object& of, const char* member, const char* if_null) {
-  const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_int64() ? std::to_string(value->as_int64()) : if_null;
+// An answer of ours; what is missing reads as "", 0 or false. A text is for reading, on one line.
+class Answer {
+ public:
+  explicit Answer(const json::value& value) : object_(value.if_object()) {}
+
+  [[nodiscard]] std::string Text(const char* member) const {
+    const json::value* const found = Find(member);
+    return found != nullptr && found->is_string() ? base::DisplayText(found->as_string()) : "";
+  }
+  [[nodiscard]] std::int64_t Number(const char* member) const {
+    const json::value* const found = Find(member);
+    return found != nullptr && found->is_int64() ? found->as_int64() : 0;
+  }
+  // A number's digits.
+  [[nodiscard]] std::string NumberOr(const char* member, const char* otherwise) const {
+    const json::value* const found = Find(member);
+    return found != nullptr && found->is_int64() ? std::to_string(found->get_int64()) : otherwise;
+  }
+  [[nodiscard]] bool Truth(const char* member) const {
+    const json::value* const found = Find(member);
+    return found != nullptr && found->is_bool() && found->as_bool();
+  }
+  [[nodiscard]] const json::value* Find(const char* member) const {
+    return object_ == nullptr ? nullptr : object_->if_contains(member);
+  }
+  // The items of a list; none where there is no such list.
+  [[nodiscard]] std::span<const json::value> Items(const char* member) const {
+    const json::value* const found = Find(member);
+    return found != nullptr && found->is_array() ? std::span<const json::value>(found->get_array())
+                                                 : std::span<const json::value>();
+  }
+
+ private:
+  const json::object* object_;  // nullptr: no object.
+};
+
+// null where the text is no JSON.
+json::value Parse(const std::string& text) {
+  json::error_code error;
+  json::value parsed = json::parse(text, error);
+  return error ? json::value() : parsed;
 }
 
-std::string Text(const json::object& of, const char* member) {
-  const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_string() ? base::DisplayText(value->as_string()) : "";
+// `tell` of the parsed answer, or the answer as it is where it has no `member`.
+template <class Tell>
+std::string TellOf(const std::string& answer, const char* member, Tell tell) {
+  const json::value parsed = Parse(answer);
+  if (Answer(parsed).Find(member) == nullptr) {
+    return answer + "\n";
+  }
+  return tell(Answer(parsed));
 }
 
-bool Truth(const json::object& of, const char* member) {
-  const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_bool() && value->as_bool();
+std::string Counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string TellKeys(const std::string& answer, std::string_view done) {
+  return TellOf(answer, "keys", [done](const Answer& keys) {
+    return fmt::format(
+        "{} {}{}\n", Counted(keys.Number("keys"), "key"), done,
+        keys.Truth("complete")
+            ? ""
+            : "; keys of concurrency rules were not changed: release their holds instead");
+  });
 }
 
 // When the same request would pass, or why no time can be given.
-std::string WaitText(const json::object& limit, std::string_view reason) {
-  if (const std::string wait = Number(limit, "retry_after_ms", ""); !wait.empty()) {
+std::string WaitText(const Answer& limit, std::string_view reason) {
+  if (const std::string wait = limit.NumberOr("retry_after_ms", ""); !wait.empty()) {
     return fmt::format("retry after {} ms", wait);
   }
   if (reason == "in_flight" || reason == "reserved") {
@@ -40,36 +95,31 @@ std::string WaitText(const json::object& limit, std::string_view reason) {
   return reason.starts_with("store_") ? "retry time unknown" : "retrying does not help";
 }
 
-std::string TellLimit(const json::object& limit, std::int64_t now) {
+std::string TellLimit(const Answer& limit, std::int64_t now) {
   std::string line =
-      fmt::format("  {:<24} {:<8} limit {}, remaining {}", Text(limit, "name"),
-                  Truth(limit, "allowed") ? "allowed" : "denied",
-                  Number(limit, "limit", "unlimited"), Number(limit, "remaining", "unlimited"));
-  const json::value* reset = limit.if_contains("reset_at");
-  if (reset != nullptr && reset->is_int64()) {
-    line += fmt::format(", full quota again in {} s",
-                        std::max<std::int64_t>(0, reset->as_int64() - now));
+      fmt::format("  {:<24} {:<8} limit {}, remaining {}", limit.Text("name"),
+                  limit.Truth("allowed") ? "allowed" : "denied",
+                  limit.NumberOr("limit", "unlimited"), limit.NumberOr("remaining", "unlimited"));
+  if (const std::int64_t reset = limit.Number("reset_at"); reset != 0) {
+    line += fmt::format(", full quota again in {} s", std::max<std::int64_t>(0, reset - now));
   }
-  if (const std::string reason = Text(limit, "reason"); !reason.empty()) {
+  if (const std::string reason = limit.Text("reason"); !reason.empty()) {
     line += fmt::format(", {}, {}", reason, WaitText(limit, reason));
   }
-  if (limit.contains("wait_ms")) {
-    line += fmt::format(", wait {} ms", Number(limit, "wait_ms", "?"));
+  if (limit.Find("wait_ms") != nullptr) {
+    line += fmt::format(", wait {} ms", limit.NumberOr("wait_ms", "?"));
   }
-  line += Truth(limit, "shadow") ? " (shadow)" : "";
-  line += Truth(limit, "degraded") ? " (degraded)" : "";
+  line += limit.Truth("shadow") ? " (shadow)" : "";
+  line += limit.Truth("degraded") ? " (degraded)" : "";
   return line + '\n';
 }
 
-std::string TellHolds(const json::object& answer) {
+std::string TellHolds(const Answer& answer) {
   std::string text;
-  const json::value* const holds = answer.if_contains("holds");
-  for (const json::value& item :
-       holds != nullptr && holds->is_array() ? holds->as_array() : json::array()) {
-    if (const json::object* const hold = item.if_object()) {
-      text += fmt::format("  hold: release it with sluice release {} {}\n", Text(*hold, "name"),
-                          Text(*hold, "id"));
-    }
+  for (const json::value& item : answer.Items("holds")) {
+    const Answer hold(item);
+    text += fmt::format("  hold: release it with sluice release {} {}\n", hold.Text("name"),
+                        hold.Text("id"));
   }
   return text;
 }
@@ -77,58 +127,132 @@ std::string TellHolds(const json::object& answer) {
 }  // namespace
 
 Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
-  json::error_code error;
-  const json::value parsed = json::parse(body, error);
-  const json::object* object = error ? nullptr : parsed.if_object();
-  if (object == nullptr || !object->contains("allowed")) {
+  const json::value parsed = Parse(body);
+  const Answer answer(parsed);
+  if (answer.Find("allowed") == nullptr) {
     return Fault("unexpected answer from the server: " + body);
   }
-  AnswerText answer;
-  answer.allowed = Truth(*object, "allowed");
-  answer.text = answer.allowed ? "allowed" : "denied";
-  if (!answer.allowed) {
-    const std::string seconds = Number(*object, "retry_after", "");
-    answer.text += seconds.empty() ? "" : fmt::format(", retry after {} s", seconds);
-  } else if (object->contains("wait_ms")) {
-    answer.text += fmt::format(", {} {} ms", Truth(*object, "waited") ? "waited" : "wait",
-                               Number(*object, "wait_ms", "?"));
+  AnswerText told{.allowed = answer.Truth("allowed"), .text = {}};
+  if (answer.Truth("kill_switch")) {
+    told.text = "allowed: the kill switch is on\n";
+    return told;
   }
-  answer.text += '\n';
-  const json::value* limits = object->if_contains("limits");
-  if (Truth(*object, "kill_switch")) {
-    answer.text = "allowed: the kill switch is on\n";
-    return answer;
+  told.text = told.allowed ? "allowed" : "denied";
+  if (!told.allowed) {
+    const std::string seconds = answer.NumberOr("retry_after", "");
+    told.text += seconds.empty() ? "" : fmt::format(", retry after {} s", seconds);
+  } else if (answer.Find("wait_ms") != nullptr) {
+    told.text += fmt::format(", {} {} ms", answer.Truth("waited") ? "waited" : "wait",
+                             answer.NumberOr("wait_ms", "?"));
   }
-  if (limits == nullptr || !limits->is_array() || limits->as_array().empty()) {
-    answer.text += "  no rule applies (see sluice explain)\n";
-    return answer;
+  told.text += answer.Items("limits").empty() ? "\n  no rule applies (see sluice explain)\n" : "\n";
+  for (const json::value& limit : answer.Items("limits")) {
+    told.text += TellLimit(Answer(limit), now);
   }
-  for (const json::value& limit : limits->as_array()) {
-    if (const json::object* item = limit.if_object()) {
-      answer.text += TellLimit(*item, now);
-    }
-  }
-  answer.text += TellHolds(*object);
-  return answer;
+  told.text += TellHolds(answer);
+  return told;
 }
 
 std::string TellProblem(int status, const std::string& body) {
-  json::error_code error;
-  const json::value parsed = json::parse(body, error);
-  const json::object* object = error ? nullptr : parsed.if_object();
-  if (object == nullptr || !object->contains("title")) {
+  const json::value parsed = Parse(body);
+  const Answer problem(parsed);
+  if (problem.Find("title") == nullptr) {
     return fmt::format("status {}: {}", status, base::DisplayText(body, base::LineFeeds::kKept));
   }
-  return fmt::format("{}: {}", Text(*object, "title"), Text(*object, "detail"));
+  return fmt::format("{}: {}", problem.Text("title"), problem.Text("detail"));
 }
 
 bool IsNotServed(int status, const std::string& body) {
   constexpr int kNotFound = 404;
-  json::error_code error;
-  const json::value parsed = json::parse(body, error);
-  const json::object* object = error ? nullptr : parsed.if_object();
-  return status == kNotFound &&
-         (object == nullptr || Text(*object, "detail").starts_with("this listener serves "));
+  const json::value parsed = Parse(body);
+  return status == kNotFound && (!parsed.is_object() || Answer(parsed).Text("detail").starts_with(
+                                                            "this listener serves "));
+}
+
+std::string TellMode(const std::string& answer) {
+  return TellOf(answer, "rule_id", [](const Answer& mode) {
+    const std::string origin =
+        mode.Truth("set") ? fmt::format("set at run time on this node; the rule's own mode is {}",
+                                        mode.Text("configured_mode"))
+                          : "the rule's own mode";
+    return fmt::format(
+        "{}: {} ({})\n{}", mode.Text("rule_id"), mode.Text("mode"), origin,
+        mode.Truth("kill_switch") ? "the kill switch is on: every request is allowed\n" : "");
+  });
+}
+
+std::string TellKillSwitch(const std::string& answer) {
+  return TellOf(answer, "on", [](const Answer& state) {
+    return std::string(state.Truth("on")
+                           ? "the kill switch is on: every request is allowed, nothing is counted\n"
+                           : "the kill switch is off: the rules are active\n");
+  });
+}
+
+std::string TellReset(const std::string& answer) {
+  return TellKeys(answer, "reset");
+}
+
+std::string TellRefund(const std::string& answer) {
+  return TellKeys(answer, "refunded");
+}
+
+std::string TellUnban(const std::string& answer) {
+  return TellOf(answer, "lifted", [](const Answer& bans) {
+    return Counted(bans.Number("lifted"), "ban") + " lifted\n";
+  });
+}
+
+std::string TellRelease(const std::string& answer) {
+  return TellOf(answer, "released", [](const Answer& holds) {
+    return std::string(holds.Number("released") == 0
+                           ? "the hold had already been released or had expired\n"
+                           : "released\n");
+  });
+}
+
+std::string TellBans(const std::string& answer) {
+  return TellOf(answer, "bans", [](const Answer& answered) {
+    std::string text;
+    for (const json::value& item : answered.Items("bans")) {
+      const Answer ban(item);
+      constexpr std::int64_t kSecond = 1000;
+      std::string key;
+      if (const json::value* const attributes = ban.Find("attributes");
+          attributes != nullptr && attributes->is_object()) {
+        for (const auto& attribute : attributes->as_object()) {
+          const json::value& value = attribute.value();
+          key += fmt::format("{}{}={}", key.empty() ? "" : " ", base::DisplayText(attribute.key()),
+                             value.is_string() ? base::DisplayText(value.as_string()) : "");
+        }
+      }
+      text += fmt::format("{:<24} {}  for another {} s\n", ban.Text("rule"), key,
+                          (ban.Number("left_ms") + kSecond - 1) / kSecond);
+    }
+    return text.empty() ? "no key is banned\n" : text;
+  });
+}
+
+std::string TellUsage(const std::string& answer) {
+  return TellOf(answer, "limits", [](const Answer& usage) {
+    if (usage.Items("limits").empty()) {
+      return std::string("no limit applies to this descriptor\n");
+    }
+    std::string text;
+    for (const json::value& value : usage.Items("limits")) {
+      const Answer limit(value);
+      std::string unit = limit.Text("unit");
+      std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+      text += base::DisplayText(limit.Text("path"));
+      text += fmt::format(": {} of {} per {} left", limit.Number("remaining"),
+                          limit.Number("limit"), unit);
+      const std::int64_t wait = limit.Number("retry_after_ms");
+      text += limit.Truth("allowed") ? "\n"
+              : wait > 0             ? fmt::format(", denied for {} s more\n", (wait + 999) / 1000)
+                                     : std::string(", denied\n");
+    }
+    return text;
+  });
 }
 
 }  // namespace sluice::app

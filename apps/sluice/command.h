@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sluice/attribute.h"
+
 namespace sluice::app {
 
 // A command line that works as it is; a test runs it.
@@ -57,5 +59,34 @@ Command& AddCommand(CLI::App& parent, const std::string& name, const std::string
 void AddServerOption(CLI::App& command, std::string& server);
 // The same for a command that calls an admin listener, with SLUICE_ADMIN.
 void AddAdminOption(CLI::App& command, std::string& server);
+
+// What CLI11 knows of one option or positional argument, for descriptions of it.
+struct OptionFacts {
+  std::vector<std::string> names;    // "-h", "--help"; empty for a positional argument.
+  std::string argument;              // "URL", or a positional argument's name; "" for a flag.
+  std::string type;                  // "TEXT", "FILE", "DIR", "URL", ...; "" for a flag.
+  std::vector<std::string> choices;  // All possible values; empty: any.
+  std::string what;
+  std::string default_text;  // "" where there is none.
+  std::string variable;      // The environment variable that sets it; "".
+  bool required = false;
+  bool repeats = false;  // Takes several values.
+
+  [[nodiscard]] bool is_positional() const { return names.empty(); }
+  [[nodiscard]] bool is_flag() const { return argument.empty(); }
+  // Whether its value is the name of a file or folder.
+  [[nodiscard]] bool is_file() const { return type == "FILE" || type == "DIR"; }
+};
+
+// The options and positional arguments of a command, in the order of its --help.
+[[nodiscard]] std::vector<OptionFacts> FactsOf(const CLI::App& command);
+
+// "sluice check [OPTIONS] [attributes...]".
+[[nodiscard]] std::string SynopsisOf(const CLI::App& command);
+
+// Parses the key=value words of a command line. False, with a message on stderr, if one has no '='
+// or nothing before it. The attributes are views of `words`.
+[[nodiscard]] bool ReadAttributes(const std::vector<std::string>& words,
+                                  std::vector<Attribute>& attributes);
 
 }  // namespace sluice::app

@@ -1,13 +1,17 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include <cstdint>
 
 #include <CLI/CLI.hpp>
 
-#include "sluice/attribute.h"
-
 namespace sluice::app {
+
+// Exit codes of subcommands, for scripts. A wrong command line gives 2 too.
+enum ExitCode : std::uint8_t {
+  kExitOk = 0,     // Allowed; valid; done.
+  kExitNo = 1,     // Denied; invalid.
+  kExitError = 2,  // No result.
+};
 
 // Each adds one subcommand. If the user chose it, it runs during parsing and stores the program's
 // exit code in `exit_code`, which outlives `app`.
@@ -20,6 +24,7 @@ void AddKey(CLI::App& app, int& exit_code);
 void AddReplay(CLI::App& app, int& exit_code);
 void AddSuggest(CLI::App& app, int& exit_code);
 void AddTable(CLI::App& app, int& exit_code);
+void AddTableRestore(CLI::App& table, int& exit_code);
 void AddMode(CLI::App& app, int& exit_code);
 void AddKillSwitch(CLI::App& app, int& exit_code);
 void AddShadowReport(CLI::App& app, int& exit_code);
@@ -33,10 +38,5 @@ void AddInit(CLI::App& app, int& exit_code);
 void AddCompletion(CLI::App& app, int& exit_code);
 void AddManual(CLI::App& app, int& exit_code);
 void AddHealth(CLI::App& app, int& exit_code);
-
-// Parses the key=value words of a command line. False, with a message on stderr, if one has no '='
-// or nothing before it. The attributes are views of `words`.
-[[nodiscard]] bool ReadAttributes(const std::vector<std::string>& words,
-                                  std::vector<Attribute>& attributes);
 
 }  // namespace sluice::app

@@ -1,5 +1,3 @@
-#include "completion.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -11,8 +9,6 @@
 
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
-#include "option_facts.h"
 
 namespace sluice::app {
 
@@ -226,8 +222,8 @@ std::string FishCompletion(const CLI::App& app) {
   return text;
 }
 
-}  // namespace
-
+// A shell's completion script for commands, options, choices and files, derived from `app`, the
+// root command. `shell`: bash, zsh or fish; "" for any other.
 std::string CompletionScript(const CLI::App& app, std::string_view shell) {
   if (shell == "bash") {
     return BashCompletion(app);
@@ -237,6 +233,8 @@ std::string CompletionScript(const CLI::App& app, std::string_view shell) {
   }
   return shell == "fish" ? FishCompletion(app) : "";
 }
+
+}  // namespace
 
 void AddCompletion(CLI::App& app, int& exit_code) {
   auto shell = std::make_shared<std::string>();

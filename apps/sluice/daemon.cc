@@ -9,13 +9,13 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "command_line.h"
 #include "control/envoy_config_loader.h"
 #include "control/mode_file.h"
 #include "control/rule_controller.h"
 #include "credentials.h"
+#include "daemon_files.h"
 #include "engine.h"
-#include "exit_code.h"
-#include "fleet_connections.h"
 #include "greeting.h"
 #include "lifecycle.h"
 #include "log.h"
@@ -24,7 +24,6 @@
 #include "rule_files.h"
 #include "server.h"
 #include "snapshot_schedule.h"
-#include "state_folder.h"
 
 namespace sluice::app {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "daemon_config.h"
-#include "daemon_signals.h"
+#include "lifecycle.h"
 
 namespace sluice::net {
 class EventLoop;

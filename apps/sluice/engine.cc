@@ -1,12 +1,14 @@
 #include "engine.h"
 
+#include <chrono>
 #include <functional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "open_redis.h"
+#include "net/event_loop.h"
+#include "server.h"
 #include "signing/mac.h"
 
 namespace sluice::app {
@@ -106,6 +108,28 @@ std::string Engine::DescribeEnvoy() const {
   const std::size_t domains = configuration->domain_count();
   return fmt::format("{} limit{} in {} domain{} from {}", limits, limits == 1 ? "" : "s", domains,
                      domains == 1 ? "" : "s", directory);
+}
+
+void FleetConnections::Start() {
+  if (engine_.redis == nullptr) {
+    return;
+  }
+  server_.EachLoop([this](net::EventLoop& loop) {
+    redis_.push_back(engine_.redis->Attach(loop));
+    leases_.push_back(engine_.leases->Attach(&loop));
+  });
+}
+
+void FleetConnections::Drain() {
+  constexpr auto kLongest = std::chrono::milliseconds(500);
+  until_ = std::chrono::steady_clock::now() + kLongest;
+  for (const auto& loop : leases_) {
+    loop->Drain();
+  }
+}
+
+bool FleetConnections::drained() {
+  return leases_.empty() || engine_.leases->idle() || std::chrono::steady_clock::now() >= until_;
 }
 
 }  // namespace sluice::app

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sluice/result.h"
 
@@ -12,13 +13,15 @@
 #include "idempotency/answer_memory.h"
 #include "insight/insight.h"
 #include "lease/lease_store.h"
-#include "open_table.h"
+#include "lifecycle.h"
+#include "net/timer_wheel.h"
 #include "redis/redis_store.h"
 #include "service/fallback.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "signing/keyring.h"
 #include "store/key_store.h"
+#include "stores.h"
 #include "telemetry/registry.h"
 
 namespace sluice::app {
@@ -55,6 +58,30 @@ struct Engine {
   service::LimiterService service;
   const std::unique_ptr<envoy::RateLimitService> rate_limits;  // nullptr: not configured.
   idempotency::AnswerMemory answers;
+};
+
+class Server;
+
+// The loops' connections to the Redis that nodes share, and the units that each loop has borrowed.
+// Nothing where the table is the store.
+class FleetConnections final : public Component {
+ public:
+  // Both outlive it.
+  FleetConnections(Engine& engine, Server& server) : engine_(engine), server_(server) {}
+
+  void Start() override;
+  // Gives back what was borrowed, for others to use.
+  void Drain() override;
+  // Also once that was tried for long enough.
+  [[nodiscard]] bool drained() override;
+
+ private:
+  Engine& engine_;
+  Server& server_;
+  // Redis's answers go through the leases, which therefore stay for longer.
+  std::vector<std::unique_ptr<lease::LeaseStore::Attachment>> leases_;
+  std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_;
+  net::SteadyTime until_{};
 };
 
 }  // namespace sluice::app

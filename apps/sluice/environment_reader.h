@@ -1,15 +1,27 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sluice/time.h"
 
-#include "envoy_environment.h"
 #include "rules/findings.h"
 
 namespace sluice::app {
+
+// The value of an environment variable; nullopt where it is not set.
+using Environment = std::function<std::optional<std::string>(std::string_view)>;
+[[nodiscard]] Environment ProcessEnvironment();
+
+// The names of all variables of this process.
+[[nodiscard]] std::vector<std::string> ProcessVariables();
+
+// "1h30m", "150us", "10s", as Go writes durations; nullopt for anything else.
+[[nodiscard]] std::optional<Duration> ReadGoDuration(std::string_view text);
 
 // Values of environment variables, as Go reads them. What is wrong is reported by the variable's
 // name and value; then, and where a variable is not set, the value is `otherwise`. One thread.

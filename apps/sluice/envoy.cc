@@ -2,11 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "admin_text.h"
-#include "ask_admin.h"
+#include "answer_text.h"
+#include "ask_daemon.h"
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
 #include "wire/json_writer.h"
 
 // Operators' commands for Envoy's counters in a running daemon: sluice envoy usage, sluice envoy

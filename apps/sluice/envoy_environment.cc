@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <utility>
-
-#include <unistd.h>
+#include <vector>
 
 #include "credentials.h"
-#include "environment_reader.h"
 #include "net/listener.h"
-#include "redis_environment.h"
 
 namespace sluice::app {
 
@@ -189,56 +185,6 @@ void ReadLog(EnvironmentReader& read, DaemonConfig& config) {
 
 }  // namespace
 
-std::optional<Duration> ReadGoDuration(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits{{{"ns", 1},
-                                                                       {"us", 1e3},
-                                                                       {"\xc2\xb5s", 1e3},
-                                                                       {"ms", 1e6},
-                                                                       {"s", 1e9},
-                                                                       {"m", 60e9},
-                                                                       {"h", 3600e9}}};
-  if (text == "0") {
-    return Duration::zero();
-  }
-  const bool negative = text.starts_with('-');
-  text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
-  if (text.empty()) {
-    return std::nullopt;
-  }
-  double sum = 0;
-  while (!text.empty()) {
-    double count = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), count, std::chars_format::fixed);
-    if (error != std::errc() || !(count >= 0)) {
-      return std::nullopt;
-    }
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    const auto* const unit = std::ranges::find_if(kUnits, [text](const auto& known) {
-      const std::size_t size = std::min(text.find_first_of("0123456789."), text.size());
-      return text.substr(0, size) == known.first;
-    });
-    if (unit == kUnits.end()) {
-      return std::nullopt;
-    }
-    text.remove_prefix(unit->first.size());
-    sum += count * unit->second;
-  }
-  constexpr double kMost = 9.2e18;  // Of a Duration, 292 years.
-  if (sum > kMost) {
-    return std::nullopt;
-  }
-  return Duration(static_cast<std::int64_t>(negative ? -sum : sum));
-}
-
-Environment ProcessEnvironment() {
-  return [](std::string_view name) -> std::optional<std::string> {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): read at start, before there are threads.
-    const char* const value = std::getenv(std::string(name).c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  };
-}
-
 void ApplyEnvoyEnvironment(const Environment& environment, bool keep_listeners,
                            DaemonConfig& config, rules::Findings& findings) {
   EnvironmentReader read(environment, findings);
@@ -255,16 +201,6 @@ void ApplyEnvoyEnvironment(const Environment& environment, bool keep_listeners,
   ReadLog(read, config);
   ReadRedisEnvironment(read, config);
   config.envoy = std::move(envoy);
-}
-
-std::vector<std::string> ProcessVariables() {
-  std::vector<std::string> names;
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view variable = *at;
-    names.emplace_back(variable.substr(0, variable.find('=')));
-  }
-  std::ranges::sort(names);
-  return names;
 }
 
 std::string WarnOfUnheeded(std::span<const std::string> names, const DaemonConfig& config) {

@@ -1,20 +1,14 @@
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "daemon_config.h"
+#include "environment_reader.h"
 #include "rules/findings.h"
 
 namespace sluice::app {
-
-// The value of an environment variable; nullopt where it is not set.
-using Environment = std::function<std::optional<std::string>(std::string_view)>;
-[[nodiscard]] Environment ProcessEnvironment();
 
 // Sets `config` up as the environment variables of envoyproxy/ratelimit say: what it listens on,
 // and Envoy's service. `keep_listeners`: a configuration file has named its own. What is wrong goes
@@ -26,10 +20,15 @@ void ApplyEnvoyEnvironment(const Environment& environment, bool keep_listeners,
 // the reason, in one text; "" if there are none. `config` is what was made of them.
 [[nodiscard]] std::string WarnOfUnheeded(std::span<const std::string> names,
                                          const DaemonConfig& config);
-// The names of all variables of this process.
-[[nodiscard]] std::vector<std::string> ProcessVariables();
 
-// "1h30m", "150us", "10s", as Go writes durations; nullopt for anything else.
-[[nodiscard]] std::optional<Duration> ReadGoDuration(std::string_view text);
+// The part about Redis (redis_environment.cc): sets `config` up with the Redis that
+// envoyproxy/ratelimit's variables name, and another for limits per second if they say so. Without
+// REDIS_URL, or where the configuration file has named a store, that stays; only for how long
+// counters live they are heeded there, too.
+void ReadRedisEnvironment(EnvironmentReader& read, DaemonConfig& config);
+
+// Why this variable, which is set, has no effect; "" if it has one, or is not about Redis.
+[[nodiscard]] std::string_view WhyUnheededOfRedis(std::string_view name,
+                                                  const DaemonConfig& config);
 
 }  // namespace sluice::app

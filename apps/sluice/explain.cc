@@ -8,11 +8,10 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "ask_admin.h"
+#include "ask_daemon.h"
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
 #include "rule_files.h"
 #include "rules/rule.h"
 #include "wire/path_normalizer.h"

@@ -12,7 +12,6 @@
 #include "command_line.h"
 #include "config_map.h"
 #include "example_files.h"
-#include "exit_code.h"
 
 // sluice init.
 namespace sluice::app {

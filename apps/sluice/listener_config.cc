@@ -6,7 +6,6 @@
 #include "config_map.h"
 #include "credentials.h"
 #include "net/listener.h"
-#include "proxy_config.h"
 #include "rules/value_reader.h"
 
 namespace sluice::app {

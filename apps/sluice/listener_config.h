@@ -8,6 +8,7 @@
 
 #include "frontend/answer_counts.h"
 #include "frontend/http/front_end_settings.h"
+#include "frontend/http/limit_headers.h"
 #include "rules/findings.h"
 #include "yaml/tree.h"
 
@@ -48,6 +49,14 @@ struct ListenerConfig {
 [[nodiscard]] ListenerConfig ReadListener(const yaml::Node& node,
                                           const std::filesystem::path& folder,
                                           rules::Reporter& report);
+
+// Reads a listener's `proxy` (proxy_config.cc). What it does not name keeps its value; what is
+// wrong is reported with place and remedy.
+void ReadProxy(const yaml::Node& node, rules::Reporter& report,
+               frontend::http::ProxySettings& proxy);
+
+// Reads a listener's `limit_headers`: the groups of fields that its words stand for.
+[[nodiscard]] std::uint8_t ReadLimitHeaders(const yaml::Node& list, rules::Reporter& report);
 
 // The listener by whose settings a path is read where none is asked: of those for proxies the first
 // with strict paths, else the first; nullptr if none is for proxies.

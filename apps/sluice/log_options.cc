@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "core/quota.h"
-#include "exit_code.h"
 #include "logs/format_detection.h"
 #include "logs/time_order.h"
 

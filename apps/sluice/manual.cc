@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include "command.h"
-#include "option_facts.h"
 #include "version.h"
 
 namespace sluice::app {

@@ -7,7 +7,6 @@
 #include "command.h"
 #include "command_line.h"
 #include "config_map.h"
-#include "exit_code.h"
 #include "manual.h"
 
 // sluice manual, which the build runs.

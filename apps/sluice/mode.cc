@@ -1,8 +1,8 @@
 #include <memory>
 #include <string>
 
-#include "admin_text.h"
-#include "ask_admin.h"
+#include "answer_text.h"
+#include "ask_daemon.h"
 #include "command.h"
 #include "command_line.h"
 #include "wire/url_encoding.h"

@@ -1,5 +1,3 @@
-#include "proxy_config.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,6 +7,7 @@
 
 #include "config_fields.h"
 #include "config_map.h"
+#include "listener_config.h"
 #include "rules/ip_address.h"
 #include "rules/value_reader.h"
 

@@ -1,12 +1,10 @@
-#include "proxy_review.h"
-
 #include <algorithm>
 #include <set>
 #include <string>
 
 #include "core/quota.h"
 #include "frontend/http/front_end_settings.h"
-#include "rule_hints.h"
+#include "rule_review.h"
 #include "rules/value_reader.h"
 #include "wire/ascii.h"
 #include "wire/path_normalizer.h"

@@ -1,5 +1,3 @@
-#include "redis_environment.h"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "envoy_environment.h"
 #include "store_config.h"
 
 namespace sluice::app {

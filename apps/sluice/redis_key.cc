@@ -5,7 +5,6 @@
 
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
 #include "redis/key_name.h"
 #include "rule_files.h"
 

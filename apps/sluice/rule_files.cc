@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "daemon_config.h"
+#include "daemon_files.h"
 #include "etcd_config.h"
-#include "proxy_review.h"
+#include "rule_review.h"
 #include "sources/files.h"
 #include "sources/rule_globs.h"
-#include "state_folder.h"
 #include "yaml/tree.h"
 
 namespace sluice::app {

@@ -1,5 +1,3 @@
-#include "rule_hints.h"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -8,6 +6,7 @@
 
 #include "core/quota.h"
 #include "frontend/http/front_end_settings.h"
+#include "rule_review.h"
 #include "rules/spelling.h"
 
 namespace sluice::app {

@@ -7,9 +7,8 @@
 #include "command_line.h"
 #include "daemon.h"
 #include "daemon_config.h"
-#include "daemon_signals.h"
 #include "envoy_environment.h"
-#include "exit_code.h"
+#include "lifecycle.h"
 #include "net/event_loop.h"
 #include "sources/files.h"
 

@@ -7,11 +7,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "ask_admin.h"
+#include "ask_daemon.h"
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
 
 namespace sluice::app {
 

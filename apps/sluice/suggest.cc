@@ -8,11 +8,9 @@
 #include "base/clock.h"
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
 #include "log_options.h"
 #include "logs/log_merge.h"
-#include "ordered_logs.h"
-#include "progress_bar.h"
+#include "read_logs.h"
 #include "replay/replay_report.h"
 #include "replay/suggestion.h"
 

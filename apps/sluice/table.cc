@@ -8,12 +8,9 @@
 
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
 #include "store/block.h"
 #include "store/table_inspection.h"
-#include "table_dump.h"
 #include "table_keys.h"
-#include "table_restore.h"
 
 // sluice table: inspects a table's file or a snapshot, also of a running daemon.
 namespace sluice::app {
@@ -107,28 +104,6 @@ Result<int> Dump(const std::string& path) {
   return DumpTable(path).map([] { return kExitOk; });
 }
 
-void AddRestore(CLI::App& parent, int& exit_code) {
-  auto snapshot = std::make_shared<std::string>();
-  auto config = std::make_shared<std::string>();
-  Command& verb =
-      AddCommand(parent, "restore", "Restore a table from a snapshot of another table or host",
-                 {.notes = "For a table that gets another path or moves to another host. Stop the "
-                           "daemon first. Its table must not exist: remove it if it does.",
-                  .exit_codes = "0 restored, 1 not restored",
-                  .examples = {{"Take over the counters of a table with another path",
-                                "sluice table restore old.snapshot --config moved.yaml"}}});
-  verb.add_option("snapshot", *snapshot, "A snapshot of any table")->required()->type_name("FILE");
-  verb.add_option("--config", *config, "The configuration of the daemon that will load it")
-      ->type_name("FILE");
-  verb.callback([snapshot, config, &exit_code] {
-    const Result<void> done = RestoreTable(*snapshot, *config);
-    if (!done) {
-      std::fprintf(stderr, "sluice: %s\n", done.error().Text().c_str());
-    }
-    exit_code = done ? kExitOk : kExitNo;
-  });
-}
-
 }  // namespace
 
 void AddTable(CLI::App& app, int& exit_code) {
@@ -159,7 +134,7 @@ void AddTable(CLI::App& app, int& exit_code) {
   add("verify", "Check whether a daemon could use the file", "Check a file before a daemon uses it",
       Verify);
   add("dump", "Print every key in use, one JSON object per line", "Every key", Dump);
-  AddRestore(command, exit_code);
+  AddTableRestore(command, exit_code);
 }
 
 }  // namespace sluice::app

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sluice/decision.h"
+#include "sluice/result.h"
 
 #include "store/table_inspection.h"
 
@@ -38,5 +39,10 @@ class WholeKeys : public store::KeySink {
 
 // The id of a rule by its number in the table.
 [[nodiscard]] std::string RuleName(const store::TableInspection& about, std::uint16_t number);
+
+// Prints every key in use of a table or snapshot, one JSON object per line. A table does not
+// contain the text of keys, so a key is identified by its fingerprint, which differs between
+// tables. Errors: the file is neither, or cannot be read.
+[[nodiscard]] Result<void> DumpTable(const std::string& path);
 
 }  // namespace sluice::app

@@ -1,24 +1,30 @@
-#include "table_restore.h"
-
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <span>
+#include <string>
 #include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "sluice/result.h"
+
 #include "base/fault.h"
+#include "command.h"
+#include "command_line.h"
 #include "daemon_config.h"
-#include "open_table.h"
+#include "daemon_files.h"
 #include "sources/files.h"
 #include "store/table_inspection.h"
 #include "store/table_snapshot.h"
 #include "store/table_snapshot_format.h"
 
+// sluice table restore.
 namespace sluice::app {
 
 namespace {
@@ -90,8 +96,10 @@ Result<void> CopyDurably(const std::string& from, const std::string& to) {
   return {};
 }
 
-}  // namespace
-
+// Copies `snapshot`, which may be of a table with another name or from another host, to where the
+// daemon with `config_file` ("": the defaults) looks for its own, and prints the result. An
+// existing snapshot becomes the previous one. Errors: the snapshot is invalid; the configuration is
+// invalid or keeps no snapshots; the table itself exists, and a start would use it instead.
 Result<void> RestoreTable(const std::string& snapshot, const std::string& config_file) {
   const auto keys = KeysOf(snapshot);
   if (!keys) {
@@ -125,6 +133,30 @@ Result<void> RestoreTable(const std::string& snapshot, const std::string& config
       "loads them\n",
       *keys, files->snapshot);
   return {};
+}
+
+}  // namespace
+
+void AddTableRestore(CLI::App& parent, int& exit_code) {
+  auto snapshot = std::make_shared<std::string>();
+  auto config = std::make_shared<std::string>();
+  Command& verb =
+      AddCommand(parent, "restore", "Restore a table from a snapshot of another table or host",
+                 {.notes = "For a table that gets another path or moves to another host. Stop the "
+                           "daemon first. Its table must not exist: remove it if it does.",
+                  .exit_codes = "0 restored, 1 not restored",
+                  .examples = {{"Take over the counters of a table with another path",
+                                "sluice table restore old.snapshot --config moved.yaml"}}});
+  verb.add_option("snapshot", *snapshot, "A snapshot of any table")->required()->type_name("FILE");
+  verb.add_option("--config", *config, "The configuration of the daemon that will load it")
+      ->type_name("FILE");
+  verb.callback([snapshot, config, &exit_code] {
+    const Result<void> done = RestoreTable(*snapshot, *config);
+    if (!done) {
+      std::fprintf(stderr, "sluice: %s\n", done.error().Text().c_str());
+    }
+    exit_code = done ? kExitOk : kExitNo;
+  });
 }
 
 }  // namespace sluice::app

@@ -12,12 +12,9 @@
 #include "control/envoy_config_loader.h"
 #include "daemon_config.h"
 #include "envoy/configuration.h"
-#include "envoy_config.h"
 #include "envoy_environment.h"
-#include "exit_code.h"
-#include "proxy_review.h"
 #include "rule_files.h"
-#include "rule_hints.h"
+#include "rule_review.h"
 
 namespace sluice::app {
 

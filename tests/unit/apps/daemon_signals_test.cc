@@ -1,5 +1,3 @@
-#include "daemon_signals.h"
-
 #include <csignal>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lifecycle.h"
 #include "net/event_loop.h"
 
 namespace sluice::app {

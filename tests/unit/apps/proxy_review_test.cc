@@ -1,9 +1,9 @@
-#include "proxy_review.h"
-
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "rule_review.h"
 
 namespace sluice::app {
 namespace {

@@ -1,4 +1,3 @@
-#include "redis_environment.h"
 
 #include <chrono>
 #include <map>

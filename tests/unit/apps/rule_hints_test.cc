@@ -1,12 +1,10 @@
-#include "rule_hints.h"
-
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "daemon_config.h"
-#include "proxy_review.h"
+#include "rule_review.h"
 
 namespace sluice::app {
 namespace {

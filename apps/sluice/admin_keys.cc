@@ -3,14 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "admin_text.h"
-#include "ask_admin.h"
+#include "answer_text.h"
+#include "ask_daemon.h"
 #include "command.h"
 #include "command_line.h"
-#include "exit_code.h"
 #include "wire/json_writer.h"
 
-// The verbs on keys of a running daemon: sluice reset, sluice refund, sluice unban, sluice bans.
+// What operators do with keys of a running daemon: sluice reset, refund, unban and bans.
 namespace sluice::app {
 
 namespace {
@@ -104,6 +103,18 @@ void AddUnban(CLI::App& app, int& exit_code) {
                 .examples = {{"Let an address log in again",
                               "sluice unban ip=192.0.2.7 endpoint=/login method=POST"}}},
        .tell = TellUnban});
+}
+
+void AddBans(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<AdminOptions>();
+  Command& command =
+      AddCommand(app, "bans", "List the banned keys",
+                 {.notes = "Lists the keys banned by a rule's `ban`, and how long each ban lasts.",
+                  .examples = {{"Which keys are banned, and for how long", "sluice bans"}}});
+  AddAdminOptions(command, *options);
+  command.callback([options, &exit_code] {
+    exit_code = AskAdmin(*options, {.target = "/v1/ratelimit/bans"}, TellBans);
+  });
 }
 
 }  // namespace sluice::app

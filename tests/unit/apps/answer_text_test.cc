@@ -1,5 +1,3 @@
-#include "admin_text.h"
-
 #include <string>
 
 #include <gmock/gmock.h>

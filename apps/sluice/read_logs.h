@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "sluice/result.h"
@@ -21,5 +22,26 @@ namespace sluice::app {
 [[nodiscard]] Result<void> ReadInOrder(const LogArguments& arguments, logs::LogOptions options,
                                        const logs::AttributePlan& plan, bool final,
                                        const std::function<Result<void>(logs::LogMerge&)>& read);
+
+// A line on standard error that shows how far logs have been read, redrawn some times a second.
+// Prints nothing if standard error is not a terminal.
+class ProgressBar {
+ public:
+  explicit ProgressBar(const logs::LogMerge& logs);
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar();  // Erases the line.
+
+  void Show();
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+
+  const logs::LogMerge& logs_;
+  const bool on_terminal_;
+  const SteadyClock::time_point began_;
+  SteadyClock::time_point drawn_;
+  bool on_screen_ = false;
+};
 
 }  // namespace sluice::app

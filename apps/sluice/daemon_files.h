@@ -21,4 +21,12 @@ namespace sluice::app {
 // is kept beyond the process. Makes no folder.
 [[nodiscard]] std::string ApiFolder(const DaemonConfig& config);
 
+// Where the daemon's table lives, and the snapshot that it is loaded from where it is gone. "" for
+// none.
+struct TableFiles {
+  std::string path;
+  std::string snapshot;
+};
+[[nodiscard]] TableFiles FilesOf(const DaemonConfig& config);
+
 }  // namespace sluice::app

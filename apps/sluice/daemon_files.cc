@@ -1,9 +1,11 @@
-#include "state_folder.h"
+#include "daemon_files.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "net/listener.h"
@@ -16,6 +18,22 @@ namespace {
 std::string_view VariableOf(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? std::string_view() : value;
+}
+
+std::string DefaultPath(const DaemonConfig& config) {
+  const std::string port = FirstCheckPort(config);
+  return port.empty() ? "" : fmt::format("/dev/shm/sluice-{}-{}.table", ::getuid(), port);
+}
+
+// Each table of a folder has its own names: "dev-shm-sluice-0-8080.table.snapshot".
+std::string SnapshotPath(const TableConfig& config, const std::string& table_path) {
+  const std::string folder = config.snapshots.empty() ? StateHome() : config.snapshots;
+  if (table_path.empty() || folder.empty() || config.snapshot_interval <= Duration::zero()) {
+    return "";
+  }
+  std::string name = std::filesystem::absolute(table_path).lexically_normal().string().substr(1);
+  std::replace(name.begin(), name.end(), '/', '-');
+  return folder + "/" + name + ".snapshot";
 }
 
 }  // namespace
@@ -56,6 +74,13 @@ std::string ApiFolder(const DaemonConfig& config) {
   }
   const std::string port = FirstCheckPort(config);
   return port.empty() ? "" : home + "/" + port;
+}
+
+TableFiles FilesOf(const DaemonConfig& config) {
+  TableFiles files{.path = config.table.path.empty() ? DefaultPath(config) : config.table.path,
+                   .snapshot = {}};
+  files.snapshot = SnapshotPath(config.table, files.path);
+  return files;
 }
 
 }  // namespace sluice::app
