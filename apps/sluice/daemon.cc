@@ -20,7 +20,7 @@
 #include "lifecycle.h"
 #include "log.h"
 #include "net/event_loop.h"
-#include "net/systemd_notify.h"
+#include "net/process_events.h"
 #include "rule_files.h"
 #include "server.h"
 #include "snapshot_schedule.h"

@@ -6,7 +6,7 @@
 
 #include "sluice/time.h"
 
-#include "net/signal_set.h"
+#include "net/process_events.h"
 #include "net/timer_wheel.h"
 
 namespace sluice::net {
@@ -71,7 +71,7 @@ class DaemonSignals {
     std::function<void(int signal)> stop;  // SIGTERM, SIGINT; again each time.
   };
 
-  // Made while the process has one thread (net/signal_set.h). `loop` outlives it.
+  // Made while the process has one thread (net/process_events.h). `loop` outlives it.
   explicit DaemonSignals(net::EventLoop& loop);
   DaemonSignals(const DaemonSignals&) = delete;
   DaemonSignals& operator=(const DaemonSignals&) = delete;

@@ -11,8 +11,8 @@
 #include "daemon_files.h"
 #include "etcd_config.h"
 #include "rule_review.h"
+#include "sources/file_sets.h"
 #include "sources/files.h"
-#include "sources/rule_globs.h"
 #include "yaml/tree.h"
 
 namespace sluice::app {

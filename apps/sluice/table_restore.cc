@@ -21,7 +21,6 @@
 #include "daemon_files.h"
 #include "sources/files.h"
 #include "store/table_inspection.h"
-#include "store/table_snapshot.h"
 #include "store/table_snapshot_format.h"
 
 // sluice table restore.

@@ -19,4 +19,11 @@ ClockReading SystemClock::Read() const {
           .wall_clock = WallInstant(ReadKernel(CLOCK_REALTIME))};
 }
 
+std::chrono::steady_clock::time_point CoarseSteadyNow() {
+  timespec ts{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+  return std::chrono::steady_clock::time_point(std::chrono::seconds(ts.tv_sec) +
+                                               std::chrono::nanoseconds(ts.tv_nsec));
+}
+
 }  // namespace sluice::base

@@ -13,8 +13,8 @@
 #include "envoy/rate_limit_service.h"
 #include "rules/rule_set.h"
 #include "sources/file_follower.h"
+#include "sources/file_sets.h"
 #include "sources/file_source.h"
-#include "sources/tree_files.h"
 
 namespace sluice::net {
 class EventLoop;

@@ -6,7 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "rules/rule.h"
-#include "sources/rule_globs.h"
+#include "sources/file_sets.h"
 
 namespace sluice::control {
 

@@ -4,7 +4,6 @@
 
 #include "envoy/counter_name.h"
 #include "envoy/limit.h"
-#include "envoy/stat_name.h"
 
 namespace sluice::envoy {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "envoy/config_value.h"
+#include "envoy/counter_name.h"
 #include "envoy/limit_reader.h"
 #include "rules/findings.h"
 #include "yaml/tree.h"

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "envoy/descriptor_tree.h"
 #include "envoy/limit.h"
@@ -32,5 +33,17 @@ void AppendOldCounterText(std::string& out, std::string_view prefix, std::string
 void AppendCounterName(std::string& out, const Settings& settings, std::string_view domain,
                        std::span<const wire::RlsEntry> entries, const Match& match,
                        const Limit& limit);
+
+// As statistics have it: colons and bars are underscores, and so are the dots of an IPv4 address.
+[[nodiscard]] std::string StatPart(std::string_view text);
+
+// The name under which a match counts whose limit has value_to_metric or detailed_metric on its
+// way: with the values that came, where they are asked for and not shared.
+[[nodiscard]] StatName NameWithValues(std::string_view domain, const Match& match,
+                                      std::span<const wire::RlsEntry> entries);
+
+// The name under which an override counts: with all values.
+[[nodiscard]] StatName NameOfOverride(std::string_view domain,
+                                      std::span<const wire::RlsEntry> entries);
 
 }  // namespace sluice::envoy

@@ -11,13 +11,15 @@
 #include "sluice/time.h"
 
 #include "core/quota.h"
-#include "envoy/stat_name.h"
 #include "rules/rule.h"
 #include "telemetry/counter.h"
 #include "wire/rls_request.h"
 #include "wire/struct_value.h"
 
 namespace sluice::envoy {
+
+// What a counter is called in statistics: the domain, and a part per level.
+using StatName = std::vector<std::string>;
 
 // RateLimitResponse.RateLimit.Unit, by its numbers on the wire.
 enum class Unit : std::uint8_t {

@@ -11,7 +11,6 @@
 
 #include "envoy/configuration.h"
 #include "envoy/limit.h"
-#include "envoy/stat_name.h"
 #include "telemetry/counter.h"
 #include "telemetry/registry.h"
 

@@ -6,7 +6,7 @@
 
 #include <boost/asio/error.hpp>
 
-#include "base/coarse_clock.h"
+#include "base/clock.h"
 #include "net/event_loop.h"
 
 namespace sluice::frontend {

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "signing/mac.h"
-#include "wire/url_encoding.h"
+#include "wire/base64.h"
 
 namespace sluice::signing {
 

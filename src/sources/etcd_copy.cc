@@ -6,7 +6,7 @@
 #include <boost/json/value.hpp>
 
 #include "base/fault.h"
-#include "sources/base64.h"
+#include "wire/base64.h"
 #include "wire/json_writer.h"
 
 namespace sluice::sources {
@@ -34,7 +34,11 @@ std::string WriteCopy(const EtcdSnapshot& snapshot) {
   out.BeginObject().Name("cluster").Text(snapshot.cluster);
   out.Name("revision").Number(snapshot.revision).Name("rules").BeginArray();
   for (const auto& [id, document] : snapshot.documents) {
-    out.BeginObject().Name("id").Text(ToBase64(id)).Name("text").Text(ToBase64(document.text));
+    out.BeginObject()
+        .Name("id")
+        .Text(wire::ToBase64(id))
+        .Name("text")
+        .Text(wire::ToBase64(document.text));
     out.Name("mod_revision").Number(document.mod_revision).EndObject();
   }
   out.EndArray().EndObject();
@@ -64,8 +68,8 @@ Result<EtcdSnapshot> ReadCopy(std::string_view text) {
     if (id == nullptr || body == nullptr || written == nullptr) {
       return NoCopy();
     }
-    auto name = FromBase64({id->get_string().data(), id->get_string().size()});
-    auto document = FromBase64({body->get_string().data(), body->get_string().size()});
+    auto name = wire::FromBase64({id->get_string().data(), id->get_string().size()});
+    auto document = wire::FromBase64({body->get_string().data(), body->get_string().size()});
     if (!name || !document) {
       return NoCopy();
     }

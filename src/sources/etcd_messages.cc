@@ -8,7 +8,7 @@
 #include <boost/json/value.hpp>
 
 #include "base/fault.h"
-#include "sources/base64.h"
+#include "wire/base64.h"
 #include "wire/json_writer.h"
 
 namespace sluice::sources::etcd {
@@ -69,8 +69,8 @@ bool ReadKeyValue(const json::value& from, KeyValue& into) {
   if (of == nullptr) {
     return false;
   }
-  auto key = FromBase64(Text(*of, "key"));
-  auto value = FromBase64(Text(*of, "value"));
+  auto key = wire::FromBase64(Text(*of, "key"));
+  auto value = wire::FromBase64(Text(*of, "value"));
   if (!key || !value) {
     return false;
   }
@@ -82,14 +82,14 @@ bool ReadKeyValue(const json::value& from, KeyValue& into) {
 
 // The members that say which keys are meant.
 void WritePrefix(std::string_view prefix, JsonWriter& out) {
-  out.Name("key").Text(ToBase64(prefix));
-  out.Name("range_end").Text(ToBase64(EndOfPrefix(prefix)));
+  out.Name("key").Text(wire::ToBase64(prefix));
+  out.Name("range_end").Text(wire::ToBase64(EndOfPrefix(prefix)));
 }
 
 // A transaction up to its `success`.
 void BeginIf(std::string_view key, std::int64_t mod_revision, JsonWriter& out) {
   out.BeginObject().Name("compare").BeginArray().BeginObject();
-  out.Name("key").Text(ToBase64(key));
+  out.Name("key").Text(wire::ToBase64(key));
   out.Name("target").Text("MOD").Name("result").Text("EQUAL");
   out.Name("mod_revision").Text(std::to_string(mod_revision));
   out.EndObject().EndArray().Name("success").BeginArray().BeginObject();
@@ -195,7 +195,7 @@ std::string PutIfRequest(std::string_view key, std::string_view value, std::int6
   JsonWriter out(text);
   BeginIf(key, mod_revision, out);
   out.Name("request_put").BeginObject();
-  out.Name("key").Text(ToBase64(key)).Name("value").Text(ToBase64(value));
+  out.Name("key").Text(wire::ToBase64(key)).Name("value").Text(wire::ToBase64(value));
   out.EndObject().EndObject().EndArray().EndObject();
   return text;
 }
@@ -204,7 +204,7 @@ std::string EraseIfRequest(std::string_view key, std::int64_t mod_revision) {
   std::string text;
   JsonWriter out(text);
   BeginIf(key, mod_revision, out);
-  out.Name("request_delete_range").BeginObject().Name("key").Text(ToBase64(key)).EndObject();
+  out.Name("request_delete_range").BeginObject().Name("key").Text(wire::ToBase64(key)).EndObject();
   out.EndObject().EndArray().EndObject();
   return text;
 }

@@ -8,7 +8,7 @@
 #include "sluice/result.h"
 #include "sluice/time.h"
 
-#include "net/fd_watcher.h"
+#include "net/process_events.h"
 #include "net/timer_wheel.h"
 #include "sources/file_source.h"
 

@@ -11,7 +11,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "sources/rule_globs.h"
+#include "sources/file_sets.h"
 
 namespace sluice::sources {
 

@@ -102,7 +102,7 @@ class Journal {
 
 // Puts back what every unfinished request has overwritten, all of it at or behind `from`.
 // Returns how many there were; -1 if a record cannot be true (the file is damaged), in which
-// case nothing was changed.
+// case nothing was changed. Part of recovery.cc.
 int UndoAll(std::span<std::byte> mapping, std::size_t from, std::span<JournalRecord> records);
 
 }  // namespace sluice::store

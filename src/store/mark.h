@@ -9,7 +9,7 @@
 #include "store/table_core.h"
 
 // Marks. A mark is a slot beside the slots of keys. It remembers one number until a time: when a
-// key was reset (reset.cc), or at what a charge was settled (refund.cc).
+// key was reset, or at what a charge was settled (refund.cc).
 //
 // A mark is locked last: a thread that holds the lock of a mark waits for no other lock. Where the
 // table is full and evicts, a mark may go before its time, as keys may.

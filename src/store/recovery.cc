@@ -1,13 +1,13 @@
-#include "store/recovery.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "core/concurrency.h"
 #include "store/block.h"
 #include "store/journal.h"
+#include "store/table_load.h"
 
 namespace sluice::store {
 
@@ -127,6 +127,34 @@ bool RepairList(std::uint32_t index, BlockKind kind, const TableParts& parts,
 }
 
 }  // namespace
+
+int UndoAll(std::span<std::byte> mapping, std::size_t from, std::span<JournalRecord> records) {
+  for (const JournalRecord& record : records) {
+    // Pairs with the release in Publish: the ranges that are counted are whole.
+    const std::uint32_t count = record.count.load(std::memory_order_acquire);
+    if (count > kJournalRanges) {
+      return -1;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const SavedRange& range = record.ranges[i];
+      if (range.size > kMaxSavedBytes || range.offset < from ||
+          range.offset > mapping.size() - range.size) {
+        return -1;
+      }
+    }
+  }
+  int undone = 0;
+  for (JournalRecord& record : records) {
+    // Backwards: a range saved twice gets its oldest bytes.
+    for (std::uint32_t i = record.count.load(std::memory_order_relaxed); i > 0; --i) {
+      const SavedRange& range = record.ranges[i - 1];
+      std::memcpy(mapping.data() + range.offset, range.bytes.data(), range.size);
+      undone += i == 1 ? 1 : 0;
+    }
+    record.count.store(0, std::memory_order_release);  // Killed here, the next start undoes again.
+  }
+  return undone;
+}
 
 Result<RecoveryReport> Recover(const TableParts& parts) {
   RecoveryReport report;

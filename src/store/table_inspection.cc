@@ -17,8 +17,8 @@
 #include "store/locked_file.h"
 #include "store/mapping.h"
 #include "store/monotonic_clock.h"
-#include "store/recovery.h"
 #include "store/slot_array.h"
+#include "store/table_load.h"
 #include "store/table_snapshot_reader.h"
 
 namespace sluice::store {

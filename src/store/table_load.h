@@ -8,11 +8,23 @@
 
 #include "base/clock.h"
 #include "store/table_layout.h"
-#include "store/table_snapshot.h"
+#include "store/table_snapshot_format.h"
 
 // How keys come into a new table from where they were before. Each leaves the new table's
 // header with secret and clock, but without the magic, and says which blocks are in use.
 namespace sluice::store {
+
+// What opening a table that another process left behind came upon.
+struct RecoveryReport {
+  int requests_undone = 0;            // Killed in the middle of their writes.
+  std::uint64_t chains_repaired = 0;  // Cut at a link that led nowhere.
+  std::vector<bool> blocks_in_use;    // A flag a block.
+};
+
+// Makes a file's bytes a table again: undoes unfinished requests, opens all locks, walks
+// every chain of blocks, and counts again what is in them. Nothing else looks at the
+// bytes meanwhile. An error if the journal cannot be true.
+[[nodiscard]] Result<RecoveryReport> Recover(const TableParts& parts);
 
 struct LoadReport {
   std::uint64_t keys = 0;

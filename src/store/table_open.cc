@@ -9,7 +9,6 @@
 
 #include "base/fault.h"
 #include "store/locked_file.h"
-#include "store/recovery.h"
 #include "store/table_load.h"
 
 namespace sluice::store {

@@ -1,5 +1,3 @@
-#include "store/table_snapshot.h"
-
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "store/key_copier.h"
 #include "store/locked_file.h"
 #include "store/table.h"
+#include "store/table_snapshot_format.h"
 #include "store/table_snapshot_writer.h"
 
 // Writing a table's snapshot, while others decide.

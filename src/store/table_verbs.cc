@@ -5,7 +5,6 @@
 #include "store/hold_list.h"
 #include "store/key_guard.h"
 #include "store/refund.h"
-#include "store/reset.h"
 #include "store/table.h"
 #include "store/table_core.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "wire/json_cursor.h"
-#include "wire/json_problem.h"
+#include "wire/json_text.h"
 #include "wire/rls_request.h"
 
 namespace sluice::wire {

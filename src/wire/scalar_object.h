@@ -10,7 +10,7 @@
 
 #include <tl/expected.hpp>
 
-#include "wire/json_problem.h"
+#include "wire/json_text.h"
 
 namespace sluice::wire {
 

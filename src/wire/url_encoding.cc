@@ -1,6 +1,5 @@
 #include "wire/url_encoding.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -78,63 +77,6 @@ void AppendPercentEncoded(std::string& out, std::string_view text) {
       out.push_back(kHex[byte & 15]);
     }
   }
-}
-
-namespace {
-
-constexpr std::string_view kLetters =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-constexpr std::uint8_t kNone = 255;
-
-constexpr std::array<std::uint8_t, 256> Values() {
-  std::array<std::uint8_t, 256> values{};
-  values.fill(kNone);
-  for (std::size_t i = 0; i < kLetters.size(); ++i) {
-    values[static_cast<unsigned char>(kLetters[i])] = static_cast<std::uint8_t>(i);
-  }
-  return values;
-}
-constexpr std::array<std::uint8_t, 256> kValues = Values();
-
-}  // namespace
-
-void AppendBase64Url(std::string& out, std::string_view bytes) {
-  std::uint32_t bits = 0;
-  unsigned held = 0;
-  for (const char byte : bytes) {
-    bits = (bits << 8U) | static_cast<unsigned char>(byte);
-    held += 8;
-    while (held >= 6) {
-      held -= 6;
-      out += kLetters[(bits >> held) & 63U];
-    }
-  }
-  if (held > 0) {
-    out += kLetters[(bits << (6 - held)) & 63U];
-  }
-}
-
-bool AppendFromBase64Url(std::string& out, std::string_view text) {
-  const std::size_t before = out.size();
-  std::uint32_t bits = 0;
-  unsigned held = 0;
-  bool good = text.size() % 4 != 1;
-  for (std::size_t i = 0; good && i < text.size(); ++i) {
-    const std::uint8_t value = kValues[static_cast<unsigned char>(text[i])];
-    good = value != kNone;
-    bits = (bits << 6U) | value;
-    held += 6;
-    if (held >= 8) {
-      held -= 8;
-      out += static_cast<char>((bits >> held) & 255U);
-    }
-  }
-  good = good && (bits & ((1U << held) - 1)) == 0;
-  if (!good) {
-    out.resize(before);
-  }
-  return good;
 }
 
 }  // namespace sluice::wire

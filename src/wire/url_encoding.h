@@ -32,13 +32,4 @@ void RepairUtf8(std::string& out, std::size_t begin);
 // Appends `text` with all characters escaped except RFC 3986's unreserved ones.
 void AppendPercentEncoded(std::string& out, std::string_view text);
 
-// Base64 with the alphabet that is safe in URLs and file names, without padding (RFC 4648, 5).
-
-// Appends `bytes` as base64url text.
-void AppendBase64Url(std::string& out, std::string_view bytes);
-
-// Appends the bytes that `text` encodes. False, with `out` unchanged, if it is not valid. Padding
-// and unused bits in the last letter are invalid too, so no two texts mean the same bytes.
-[[nodiscard]] bool AppendFromBase64Url(std::string& out, std::string_view text);
-
 }  // namespace sluice::wire

@@ -6,7 +6,7 @@
 #include "frontend/http/answer.h"
 #include "frontend/http/handlers.h"
 #include "wire/check_json.h"
-#include "wire/json_array.h"
+#include "wire/json_text.h"
 
 namespace sluice::frontend::http {
 

@@ -12,7 +12,6 @@
 #include "wire/http1_response.h"
 #include "wire/http_request.h"
 #include "wire/json_writer.h"
-#include "wire/problem.h"
 
 namespace sluice::frontend::http {
 

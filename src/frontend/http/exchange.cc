@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/coarse_clock.h"
+#include "base/clock.h"
 #include "net/event_loop.h"
 #include "wire/http1_response.h"
 

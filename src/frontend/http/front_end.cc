@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/coarse_clock.h"
+#include "base/clock.h"
 #include "frontend/http/connection.h"
 #include "frontend/http/http2_connection.h"
 

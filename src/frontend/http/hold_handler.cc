@@ -6,7 +6,6 @@
 #include "wire/http1_response.h"
 #include "wire/json_cursor.h"
 #include "wire/json_writer.h"
-#include "wire/problem.h"
 
 namespace sluice::frontend::http {
 

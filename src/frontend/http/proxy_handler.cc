@@ -8,7 +8,7 @@
 #include "frontend/http/limit_headers.h"
 #include "frontend/http/proxy_question.h"
 #include "rules/rule.h"
-#include "wire/problem.h"
+#include "wire/json_writer.h"
 
 // Proxies take 200 for yes and the status that they asked for as no; all others are failures of
 // Sluice to them. What it would have been stands beside it, in X-RL-Status.

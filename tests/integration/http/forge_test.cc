@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "integration/http/table_front_end_fixture.h"
-#include "wire/url_encoding.h"
+#include "wire/base64.h"
 
 // What a caller hands in is believed only as it was given out: every letter of every kind of token
 // is edited, and nothing changes.

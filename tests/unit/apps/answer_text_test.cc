@@ -1,9 +1,9 @@
+#include "answer_text.h"
+
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "answer_text.h"
 
 namespace sluice::app {
 namespace {

@@ -1,6 +1,6 @@
-#include "base/coarse_clock.h"
-
 #include <gtest/gtest.h>
+
+#include "base/clock.h"
 
 namespace sluice::base {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/shape.h"
 #include "support/manual_clock.h"
 #include "unit/frontend/http/verdicts.h"
-#include "wire/url_encoding.h"
+#include "wire/base64.h"
 
 namespace sluice::frontend {
 namespace {

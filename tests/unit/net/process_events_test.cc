@@ -1,3 +1,5 @@
+#include "net/process_events.h"
+
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -12,9 +14,6 @@
 #include <unistd.h>
 
 #include "net/event_loop.h"
-#include "net/fd_watcher.h"
-#include "net/signal_set.h"
-#include "net/systemd_notify.h"
 
 namespace sluice::net {
 namespace {

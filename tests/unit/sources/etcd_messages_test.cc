@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/base64.h"
 #include "sources/etcd_copy.h"
+#include "wire/base64.h"
 
 namespace sluice::sources {
 namespace {
@@ -19,15 +19,16 @@ TEST(Base64Test, HasTheVectorsOfItsRfc) {
                                                                  {"fooba", "Zm9vYmE="},
                                                                  {"foobar", "Zm9vYmFy"}};
   for (const auto& [bytes, text] : pairs) {
-    EXPECT_EQ(ToBase64(bytes), text);
-    EXPECT_EQ(FromBase64(text), bytes);
+    EXPECT_EQ(wire::ToBase64(bytes), text);
+    EXPECT_EQ(wire::FromBase64(text), bytes);
   }
-  EXPECT_EQ(FromBase64(ToBase64(std::string("\0\xff\x80", 3))), std::string("\0\xff\x80", 3));
+  EXPECT_EQ(wire::FromBase64(wire::ToBase64(std::string("\0\xff\x80", 3))),
+            std::string("\0\xff\x80", 3));
 }
 
 TEST(Base64Test, RefusesWhatIsNone) {
   for (const std::string_view text : {"Z", "Zg=", "Zg", "Z===", "Zm9$", "Zm=v", "===="}) {
-    EXPECT_FALSE(FromBase64(text).has_value()) << text;
+    EXPECT_FALSE(wire::FromBase64(text).has_value()) << text;
   }
 }
 

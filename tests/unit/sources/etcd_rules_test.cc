@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "net/event_loop.h"
-#include "sources/base64.h"
+#include "wire/base64.h"
 
 namespace sluice::sources {
 namespace {
@@ -113,7 +113,7 @@ std::string Header(int revision) {
 }
 
 std::string Item(const std::string& id, const std::string& text, int mod) {
-  return R"({"key":")" + ToBase64("/r/" + id) + R"(","value":")" + ToBase64(text) +
+  return R"({"key":")" + wire::ToBase64("/r/" + id) + R"(","value":")" + wire::ToBase64(text) +
          R"(","mod_revision":")" + std::to_string(mod) + "\"}";
 }
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include "sources/rule_globs.h"
+#include "sources/file_sets.h"
 #include "support/temporary_folder.h"
 
 namespace sluice::sources {

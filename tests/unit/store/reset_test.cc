@@ -1,5 +1,3 @@
-#include "store/reset.h"
-
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -7,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "store/refund.h"
 #include "store/table.h"
 #include "support/manual_clock.h"
 #include "support/store_calls.h"

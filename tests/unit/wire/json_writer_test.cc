@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/problem.h"
-
 namespace sluice::wire {
 namespace {
 

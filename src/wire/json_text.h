@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
 
 namespace sluice::wire {
 
@@ -35,5 +38,11 @@ struct JsonProblem {
 // A problem at `offset` of `json`. Computes line and column and appends them to `text`.
 [[nodiscard]] JsonProblem ProblemAt(std::string_view json, std::size_t offset, JsonFault fault,
                                     std::string_view text, std::string_view member = {});
+
+// Splits a JSON array into its elements, each as it is in `json`. Elements are not parsed, so an
+// invalid one does not affect the others. Errors: not an array, more than `most` elements, unclosed
+// brackets, bytes after the array. Allocates only in `elements`, which is replaced. Pure.
+[[nodiscard]] tl::expected<void, JsonProblem> SplitJsonArray(
+    std::string_view json, std::size_t most, std::vector<std::string_view>& elements);
 
 }  // namespace sluice::wire
