@@ -30,9 +30,8 @@ constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 constexpr Units kMostConnections = 10'000'000;
 
 constexpr auto kListenerTlsFields = std::to_array<ConfigField>({
-    table::Guard(
-        table::Value("cert", "file", "required",
-                     "The server's certificate in PEM, followed by those that lead to its root")),
+    table::Guard(table::Value("cert", "file", "required",
+                              "The server's certificate in PEM, followed by its chain")),
     table::Guard(table::Value("key", "file", "required",
                               "The certificate's private key in PEM, not encrypted")),
     table::Guard(table::Value(
@@ -69,10 +68,10 @@ constexpr auto kProxyFields = std::to_array<ConfigField>({
                                "The proxies that may say who their client is")),
     table::Value("client_address", "header name", table::Is("X-Forwarded-For"),
                  "The header in which a trusted proxy names its client"),
-    table::Word(
-        "request_fields", kRequestFields, table::Is("either"),
-        "Which headers say what the proxy was asked: `X-Original-*` (NGINX) or `X-Forwarded-*` "
-        "(Caddy, Traefik)"),
+    table::Word("request_fields", kRequestFields, table::Is("either"),
+                "Which headers describe the request that the proxy received: `X-Original-*` "
+                "(NGINX) or `X-Forwarded-*` "
+                "(Caddy, Traefik)"),
     table::Value(
         "headers", "map of attribute to header", "none",
         "Attributes that come from header fields; the client writes these, unless the proxy "
@@ -92,17 +91,16 @@ constexpr auto kListenerFields = std::to_array<ConfigField>({
                  "127.0.0.1:8080; of `grpc` 127.0.0.1:8081, of `resp` 127.0.0.1:6380, of `admin` "
                  "127.0.0.1:6070",
                  "Where the daemon listens"),
-    table::Word("protocol", kProtocols, table::Is("http"), "What it speaks"),
+    table::Word("protocol", kProtocols, table::Is("http"), "Its protocol"),
     table::Word("role", kRoles, table::Is("check"),
-                "Whom it serves: applications and proxies, operators, or only who scrapes metrics"),
+                "Who uses it: applications and proxies, operators, or only collectors of metrics"),
     table::Listed(table::Value(
         "hosts", "list of names", "none",
         "Of an admin listener without `auth`: further names for it in a request's `Host` field")),
     table::Guard(table::Map("tls", kListenerTlsMap, "none", "Speaks TLS with these files")),
     table::Guard(table::Map("auth", kListenerAuthMap, "none",
                             "The secret that clients must show: one of these fields")),
-    table::Map("proxy", kProxyMap, "none",
-               "How requests of proxies are read that ask about requests of their own"),
+    table::Map("proxy", kProxyMap, "none", "How the requests of proxies are read"),
     table::Listed(table::Word("limit_headers", kDialects, table::Is("[x-ratelimit, draft-10]"),
                               "Which rate limit headers responses carry")),
 });
@@ -121,9 +119,9 @@ constexpr auto kIdempotencyFields = std::to_array<ConfigField>({
     table::Count(
         "mebibytes", 0, 1'000'000, table::Is("64"),
         "How much memory answers may take; with 0 none are kept and the header is ignored"),
-    table::Value(
-        "caller", "attribute", "none",
-        "The attribute that says whose key it is; without it, the credential or the address"),
+    table::Value("caller", "attribute", "none",
+                 "The attribute that names the owner of an Idempotency-Key; without it, the "
+                 "credential or the address does"),
 });
 
 constexpr auto kLogFields = std::to_array<ConfigField>({

@@ -17,7 +17,7 @@ constexpr auto kSentinelFields = std::to_array<ConfigField>({
     table::Value("primary", "text", "required", "The primary's name, as the Sentinels call it"),
     table::Listed(table::Value("addresses", "list of HOST[:PORT]", "required",
                                "The Sentinels; the port is 26379 if left out")),
-    table::Guard(table::Value("username", "text", "none", "The user that the Sentinels know")),
+    table::Guard(table::Value("username", "text", "none", "The user name for the Sentinels")),
     table::Guard(
         table::Value("password_file", "file", "none", "The file that holds this user's password")),
 });
@@ -49,8 +49,8 @@ constexpr auto kRedisFields = std::to_array<ConfigField>({
     table::Refused("password"),
     table::Guard(table::Value("password_file", "file", "none",
                               "The file that holds the user's password, read at each connection")),
-    table::Guard(
-        table::Map("tls", kRedisTlsMap, "none", "Speaks TLS; `{}` trusts whom the system trusts")),
+    table::Guard(table::Map("tls", kRedisTlsMap, "none",
+                            "Speaks TLS; `{}` trusts the system's certificates")),
     table::Count("database", 0, 1'000'000, table::Is("0"),
                  "The number of the database; a cluster has only 0"),
     table::Value("timeout", "duration, 1ms to 10s", table::Is("10ms"),
@@ -67,13 +67,13 @@ constexpr auto kTableFields = std::to_array<ConfigField>({
     table::Value("path", "file", "/dev/shm/sluice-UID-PORT.table",
                  "The table's file, on a tmpfs; it survives the process, also after `kill -9`"),
     table::Count("keys", 1, Units{store::kMostKeys}, table::Is("1000000"),
-                 "For how many keys there is room; 80 bytes each, allocated at start"),
+                 "How many keys fit; 80 bytes each, allocated at start"),
     table::Count("blocks", 1, Units{store::kMaxBlocks}, "a quarter of `keys`",
                  "Blocks of 128 bytes for logs, segments and holds"),
     table::Word(
         "when_full", kWhenFull, table::Is("evict"),
         "What happens to a new key when the table is full: the key nearest to its full quota "
-        "goes, or the new one is denied or passes uncounted"),
+        "is evicted, or the new key is denied or allowed uncounted"),
     table::Value("snapshots", "directory",
                  "$STATE_DIRECTORY, else /var/lib/sluice for root, else $XDG_STATE_HOME/sluice",
                  "Where the table's snapshots are kept, on a disk"),

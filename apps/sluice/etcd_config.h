@@ -17,7 +17,7 @@ struct EtcdConfig {
   std::vector<std::string> endpoints;  // HOST:PORT
   std::string prefix = "/ratelimit/rules/";
   bool uses_tls = false;
-  std::string ca;    // PEM files, "": whom the system trusts.
+  std::string ca;    // PEM files, "": the system's certificates.
   std::string cert;  // Of this client; with its key, or "".
   std::string key;
   std::string username;  // "": etcd asks for nobody.

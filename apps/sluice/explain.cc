@@ -57,7 +57,8 @@ int Print(const std::vector<ExplainedRule>& explained) {
   }
   for (const ExplainedRule& rule : explained) {
     if (!rule.applies) {
-      std::printf("  %-24s does not: %s\n", rule.id.c_str(), base::DisplayText(rule.why).c_str());
+      std::printf("  %-24s does not apply: %s\n", rule.id.c_str(),
+                  base::DisplayText(rule.why).c_str());
     }
   }
   return any ? kExitOk : kExitNo;

@@ -169,7 +169,7 @@ void Greet(const Server& server, const InForce& in_force) {
   }
   if (!in_force.envoy.empty()) {
     text += fmt::format("  envoy   {}{}\n", in_force.envoy,
-                        rules.rules().empty() ? " (no rules of our own)" : "");
+                        rules.rules().empty() ? " (no rules of Sluice's own)" : "");
   } else if (rules.rules().empty()) {
     text +=
         "  rules   none: every request is allowed (rule_sources: or rules: in the "

@@ -31,11 +31,12 @@ Result<bool> SortWhatIsDisordered(const logs::LogMerge& logs, const std::vector<
       continue;
     }
     if (!log.is_file) {
-      return Fault(log.name + ": " + replay::Grouped(log.late + log.ahead) + " of " +
-                   replay::Grouped(log.requests + log.ahead) + " lines are more than " +
-                   replay::SpanText(options.horizon) +
-                   " out of order. The result would be wrong, so there is none. Add --sort, or "
-                   "give the logs as files: files are merged by time, and sorted if necessary");
+      return Fault(
+          log.name + ": " + replay::Grouped(log.late + log.ahead) + " of " +
+          replay::Grouped(log.requests + log.ahead) + " lines are more than " +
+          replay::SpanText(options.horizon) +
+          " out of order, so the result would be wrong. Nothing was judged. Add --sort, or "
+          "give the logs as files: files are merged by time, and sorted if necessary");
     }
     options.sort_paths.insert(paths[i]);
     any = true;

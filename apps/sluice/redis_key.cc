@@ -59,7 +59,7 @@ int Key(const RedisKeyOptions& options) {
     }
   }
   if (!any) {
-    std::fprintf(stderr, "sluice: no rule that counts applies (see sluice explain)\n");
+    std::fprintf(stderr, "sluice: no rule with a counter applies (see sluice explain)\n");
   }
   return any ? kExitOk : kExitNo;
 }

@@ -108,16 +108,13 @@ void HintAtCosts(const rules::RuleSet& rules, rules::Findings& findings) {
       continue;
     }
     const std::string& tight = found->second->id;
-    findings.warnings.push_back(
-        {.message = "rules " + tight + " and " + rule.id +
-                    " are both charged what a call costs, and " + rule.id +
-                    " allows far more: if it counts something else than "
-                    "requests, write cost: 1 in "
-                    "rule " +
-                    tight +
-                    "; if not, it is never reached (cost: request says that "
-                    "this is meant)",
-         .place = found->second->place});
+    findings.warnings.push_back({.message = "rules " + tight + " and " + rule.id +
+                                            " are both charged the cost of a request, and " +
+                                            rule.id +
+                                            " allows far more, so its limit is never reached. If " +
+                                            tight + " counts requests, write cost: 1 in rule " +
+                                            tight + "; if this is meant, write cost: request there",
+                                 .place = found->second->place});
   }
 }
 

@@ -130,8 +130,8 @@ RedisConfig ReadRedis(const yaml::Node& node, const std::filesystem::path& folde
   };
   const auto refuse_password = [&](const yaml::Node& value) {
     report.Fail(value,
-                "a password must be in a file of its own, where it can be changed: write "
-                "password_file: FILE");
+                "the configuration cannot contain a password: put it in a file, and name that file "
+                "with password_file: FILE");
   };
   const auto read_password_file = [&](const yaml::Node& value) {
     redis.password_file = ReadPasswordFile(value, folder, report);

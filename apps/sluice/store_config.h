@@ -20,7 +20,7 @@ namespace sluice::app {
 
 // PEM files of a client's side of TLS, and whom it expects.
 struct ClientTlsConfig {
-  std::string ca;    // "": whom the system trusts.
+  std::string ca;    // "": the system's certificates.
   std::string cert;  // "": the server wants none.
   std::string key;
   std::string server_name;  // "": the host that is dialled.

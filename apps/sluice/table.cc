@@ -56,7 +56,7 @@ Result<int> Info(const std::string& path) {
              static_cast<double>(about->file_bytes) / (1U << 20U));
   if (!about->is_snapshot) {
     fmt::print("open by   {}\n",
-               about->held_by == 0 ? "nobody" : "process " + std::to_string(about->held_by));
+               about->held_by == 0 ? "no process" : "process " + std::to_string(about->held_by));
   }
   fmt::print("as of     {}\n", Ago(about->age));
   fmt::print("keys      {} of {} ({})\n", about->keys, about->keys_made_for,

@@ -162,7 +162,7 @@ inline constexpr auto kAlgorithms = [] {
         .items = Items::kHolds,
         .fields = {kLimit, kHoldTtl, kReserves},
         .shape = {},
-        .why_not_lent = "cannot be combined with concurrency, whose holds are released one by one: "
+        .why_not_lent = "cannot be combined with concurrency, because a hold cannot be borrowed: "
                         "write sync: exact"},
        // Its state says under which window it was written: so the window is not in the shape.
        {.algorithm = Algorithm::kThrottle,

@@ -25,23 +25,23 @@ class AccessToken {
   friend class TokenCheck;
 
   mutable std::mutex mutex_;
-  std::array<char, kMostTokenBytes> secret_{};  // Behind its end: zeros.
+  std::array<char, kMostTokenBytes> secret_{};  // Padded with zeros.
   std::size_t size_ = 0;
-  // Grows with each Set(); pairs a release with the reader's acquire.
+  // Grows with each Set(). Its release pairs with the reader's acquire.
   std::atomic<std::uint64_t> version_{0};
 };
 
-// One front end's view of a listener's token on one loop. It takes the lock only when the token was
+// One front end's view of a listener's token on one loop. It takes the lock only if the token was
 // replaced. One thread.
 class TokenCheck {
  public:
-  // None: everybody is let in. `token` outlives this.
+  // None: all clients are admitted. `token` outlives this.
   explicit TokenCheck(const AccessToken* token) : token_(token) {}
 
   [[nodiscard]] bool asks() const { return token_ != nullptr; }
 
-  // Whether `shown` is the secret. The time it takes hangs on the length of `shown` alone, so
-  // that it reveals nothing about the secret. Requires asks().
+  // Whether `shown` is the secret. The time depends only on the length of `shown`, so it reveals
+  // nothing about the secret. Requires asks().
   [[nodiscard]] bool Admits(std::string_view shown);
 
  private:

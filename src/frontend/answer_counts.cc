@@ -12,7 +12,7 @@ struct Family {
   std::string_view name;
   std::string_view help;
   std::string_view label;
-  // Shown at 0 as well, so that a first one is seen as a rise.
+  // Shown at 0 as well, so that the first one is seen as an increase.
   std::initializer_list<int> always_shown;
 };
 

@@ -33,7 +33,7 @@ class LoopAnswers {
   std::array<std::atomic<std::uint64_t>, kEnd> cells_{};
 };
 
-// What a listener speaks. Its answers are counted by an HTTP status, a gRPC code, or one of
+// The protocol of a listener. Its answers are counted by an HTTP status, a gRPC code, or one of
 // AnswerCounts::kRespAnswer and kRespError.
 enum class Protocol : std::uint8_t { kHttp, kGrpc, kResp };
 
@@ -48,8 +48,8 @@ class AnswerCounts final : public telemetry::Source {
 
   explicit AnswerCounts(Protocol protocol) : protocol_(protocol) {}
 
-  // The counts of one more loop of `listener`, an address. Before the loops start; good until the
-  // end of this.
+  // The counts of one more loop of `listener`, an address. Call it before the loops start; the
+  // result is valid as long as this object.
   LoopAnswers& Add(std::string_view listener);
 
   void Write(telemetry::Exposition& out) const override;

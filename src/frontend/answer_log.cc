@@ -8,7 +8,7 @@ namespace sluice::frontend {
 
 namespace {
 
-// What the client's own doing is answered with in the ordinary course of things.
+// Statuses that answer a client in the ordinary course of things.
 constexpr std::array kOrdinary{408, 409, 412, 422, 429};
 
 }  // namespace

@@ -21,7 +21,7 @@ class AnswerLog {
   struct Line {
     int status;
     std::string_view peer;    // Who asked; "" where that is not known.
-    std::string_view detail;  // What was wrong: for operators, and it may quote the client.
+    std::string_view detail;  // What was wrong: for operators. It may quote the client.
     std::uint64_t others;     // Such answers since the last line of this status.
   };
   using Write = std::function<void(const Line&)>;
@@ -31,8 +31,8 @@ class AnswerLog {
   // `write` may be called by any loop's thread.
   explicit AnswerLog(Write write) : write_(std::move(write)) {}
 
-  // Whether an HTTP status is such an answer. One that a client's ordinary doing is answered with
-  // (408, 409, 412, 422, 429) is not.
+  // Whether an HTTP status is such an answer. Statuses of ordinary operation (408, 409, 412, 422,
+  // 429) are not.
   [[nodiscard]] static bool IsRefusal(int http_status);
 
   // Notes an answer at `now`, on a clock that does not step back. `status`: an HTTP status, or the

@@ -36,7 +36,7 @@ void Conversation::Start() {
 }
 
 void Conversation::Drain() {
-  now_ = std::chrono::steady_clock::now();  // A grace is short beside a tick.
+  now_ = std::chrono::steady_clock::now();  // A grace period is short compared with a tick.
   const bool first = !draining();
   if (first) {
     grace_end_ = now_ + settings_.drain_grace;
@@ -53,7 +53,7 @@ void Conversation::Close() {
   timer_.Cancel();
   transport_->Close();
   OnClose();
-  set_.Forget(*this);  // Perhaps the last owner: nothing after this line.
+  set_.Forget(*this);  // This may have been the last owner: do nothing after this line.
 }
 
 std::unique_ptr<net::Transport> Conversation::HandOn() {
@@ -75,11 +75,11 @@ void Conversation::OnRead(const boost::system::error_code& error, std::size_t si
   }
   BeginTurn();
   if (error) {
-    input_ended_ = true;  // It may still read its answers.
+    input_ended_ = true;  // The client may still read its answers.
   } else if (!ending_) {
     in_turn_ = true;
     OnBytes(size);
-  }  // Else dropped: we only wait for the client's end.
+  }  // Otherwise the bytes are dropped: we only wait for the client's end.
   Settle();
 }
 

@@ -25,9 +25,10 @@ namespace sluice::frontend {
 class ConnectionSet;
 
 struct ConversationSettings {
-  Duration write_timeout;  // For a client to take what is written.
-  Duration linger;         // After our last word, for the client's end.
-  Duration drain_grace;  // A client that does not know yet that we stop may still ask for so long.
+  Duration write_timeout;  // How long a client may take to read what is written.
+  Duration linger;         // After our last bytes, how long we wait for the client to close.
+  // A client that does not know yet that we stop may send requests for this long.
+  Duration drain_grace;
   bool exact_now = false;  // now() is read, at eight times the cost of the kernel's last tick.
 };
 
@@ -51,9 +52,9 @@ class Conversation : public net::TransportUser, public std::enable_shared_from_t
   Conversation& operator=(const Conversation&) = delete;
 
   void Start();
-  // Answers what was asked, or is asked within the grace, and closes.
+  // Answers all requests, and those that arrive within the grace period, then closes.
   void Drain();
-  // At once. Exchanges that a store still has come back to their pools by themselves.
+  // Closes at once. Exchanges that a store still has return to their pools by themselves.
   void Close();
 
   void OnRead(const boost::system::error_code& error, std::size_t size) noexcept final;
@@ -62,7 +63,7 @@ class Conversation : public net::TransportUser, public std::enable_shared_from_t
  protected:
   enum class Next : std::uint8_t {
     kGoOn,
-    kEnd,    // Our side says that nothing more comes, and waits for the client's end.
+    kEnd,    // Our side has ended; only the client's end is awaited.
     kClose,  // Neither side has anything to send.
   };
 
@@ -70,47 +71,47 @@ class Conversation : public net::TransportUser, public std::enable_shared_from_t
   Conversation(net::EventLoop& loop, ConnectionSet& set, std::unique_ptr<net::Transport> transport,
                const ConversationSettings& settings);
 
-  // Begins a turn that nothing of the above began: Settle() ends it.
+  // Begins a turn that none of the events above began. Settle() ends it.
   void BeginTurn();
-  // What can be done without waiting; then waits for what is missing. May close.
+  // Does all that needs no waiting; then waits for what is missing. May close.
   void Settle();
-  // An answer has arrived. In a turn it is taken up by itself; late ones share one turn, and so one
-  // write, with whatever else comes before the loop gets to it.
+  // An answer has arrived. Within a turn it is processed by itself. Late answers share one turn,
+  // and so one write, with other events that come before the loop gets to it.
   void SettleSoon();
-  // Ends this conversation, not the connection: another goes on with it.
+  // Ends this conversation but not the connection, which another conversation takes over.
   [[nodiscard]] std::unique_ptr<net::Transport> HandOn();
 
   [[nodiscard]] const net::Transport& transport() const { return *transport_; }
-  // When this turn began.
+  // The start of this turn.
   [[nodiscard]] net::SteadyTime now() const { return now_; }
-  // Answers that are not being written yet.
+  // Answers that are not yet being written.
   [[nodiscard]] std::string& output() { return output_; }
   [[nodiscard]] const std::string& output() const { return output_; }
   [[nodiscard]] bool all_written() const { return output_.empty() && writing_.empty(); }
   [[nodiscard]] bool reading() const { return reading_; }
-  // The client says that nothing more comes.
+  // The client has ended its side.
   [[nodiscard]] bool input_ended() const { return input_ended_; }
   [[nodiscard]] bool draining() const { return grace_end_ != net::SteadyTime::max(); }
-  // max() where it does not drain.
+  // max() if it does not drain.
   [[nodiscard]] net::SteadyTime grace_end() const { return grace_end_; }
 
  private:
   virtual void OnStart() {}
   // Settle() follows.
   virtual void OnDrain(bool /*first*/) {}
-  // So many bytes came to where Room() said.
+  // This many bytes arrived where Room() said.
   virtual void OnBytes(std::size_t size) = 0;
   virtual void Proceed() = 0;
-  // Asked once all is written.
+  // Whether to end, once everything is written.
   [[nodiscard]] virtual Next WhatNext() const = 0;
   [[nodiscard]] virtual bool MayRead() const = 0;
   // Stays put until OnBytes(), or the end.
   [[nodiscard]] virtual std::span<char> Room() = 0;
-  // By when something must have happened, beside the client's taking what is written.
+  // The next deadline, besides the one for the client's reading.
   [[nodiscard]] virtual net::SteadyTime Deadline() = 0;
-  // It has passed. False: the connection ends.
+  // The deadline has passed. False: the connection ends.
   [[nodiscard]] virtual bool OnDeadline() = 0;
-  // Gives up what is under way.
+  // Gives up all requests in flight.
   virtual void OnClose() = 0;
 
   [[nodiscard]] net::SteadyTime DeadlineOfAll();
@@ -132,17 +133,17 @@ class Conversation : public net::TransportUser, public std::enable_shared_from_t
   net::SteadyTime grace_end_ = net::SteadyTime::max();
 
   bool input_ended_ = false;
-  bool ending_ = false;  // Our side has said so; only the client's end is awaited.
+  bool ending_ = false;  // Our side has ended; only the client's end is awaited.
   bool closed_ = false;
   bool reading_ = false;
   bool in_turn_ = false;
   bool settle_posted_ = false;
 };
 
-// A front end's connections, each there until it ends. One thread.
+// A front end's connections, each from its start to its end. One thread.
 class ConnectionSet {
  public:
-  // Starts it, and drains it if the front end drains by now.
+  // Starts it, and drains it if the front end is draining already.
   void Add(const std::shared_ptr<Conversation>& connection) {
     connections_.emplace(connection.get(), connection);
     connection->Start();
@@ -152,7 +153,7 @@ class ConnectionSet {
   }
   void Forget(Conversation& connection) { connections_.erase(&connection); }
 
-  // What `use` does to one may end it, or others.
+  // `use` may end this connection or others.
   template <class Use>
   void ForEach(Use use) {
     std::vector<std::shared_ptr<Conversation>> all;

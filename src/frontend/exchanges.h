@@ -13,12 +13,12 @@ namespace sluice::frontend {
 template <class Kind>
 class Pool {
  public:
-  // `args`: what one is made with, if not with its pool or nothing.
+  // `args`: the constructor's arguments, if they are not the pool or nothing.
   template <class... Args>
   [[nodiscard]] Kind& Take(Args&... args) {
     if (free_.empty()) {
       all_.push_back(Make(args...));
-      free_.reserve(all_.capacity());  // So that Return() never allocates.
+      free_.reserve(all_.capacity());  // So Return() never allocates.
       return *all_.back();
     }
     Kind& exchange = *free_.back();
@@ -27,7 +27,7 @@ class Pool {
   }
   void Return(Kind& exchange) noexcept { free_.push_back(&exchange); }
   [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
-  // In use or not.
+  // All, in use or not.
   [[nodiscard]] const std::vector<std::unique_ptr<Kind>>& all() const { return all_; }
 
  private:
@@ -52,7 +52,7 @@ class Pool {
 template <class Exchange>
 class Pipeline {
  public:
-  // So many are expected at once.
+  // The expected number at a time.
   explicit Pipeline(std::size_t depth) : depth_(depth) {}
 
   void Push(Exchange& exchange) {
@@ -63,7 +63,7 @@ class Pipeline {
     }
     exchanges_.push_back(&exchange);
   }
-  // The one to be answered next. Requires that there is one.
+  // The next one to answer. Requires that there is one.
   [[nodiscard]] Exchange& front() const { return *exchanges_[first_]; }
   void Pop() { ++first_; }
 

@@ -18,7 +18,7 @@ namespace sluice::frontend {
 
 struct Http2Settings {
   wire::Http2Limits limits;
-  std::size_t output_bytes;  // Answers of one connection not written yet.
+  std::size_t output_bytes;  // Unwritten answers of one connection.
   Duration header_timeout;   // From a header's first byte to its last.
   Duration body_timeout;     // From a stream's header to its end.
   Duration idle_timeout;     // Without a stream.
@@ -70,11 +70,11 @@ class Http2Conversation : public Conversation, protected wire::Http2User {
   // The oldest in front.
   using Requests = boost::intrusive::list<Request, boost::intrusive::constant_time_size<false>>;
 
-  // Asks for all requests that came whole in what was just received.
+  // Submits all requests that were completed by the bytes just received.
   virtual void AskBatch() = 0;
   // Answers what is ready.
   virtual void AnswerReady() = 0;
-  // Its body did not come in time: answers it.
+  // Answers a request whose body did not arrive in time.
   virtual void RefuseLate(Request& request) = 0;
 
   void OnBytes(std::size_t size) final { Receive({input_.data(), size}); }
@@ -85,14 +85,14 @@ class Http2Conversation : public Conversation, protected wire::Http2User {
 
   const Http2Settings settings_;
   wire::Http2Session session_;
-  Requests coming_;    // Not whole yet.
-  Requests answered_;  // Not taken by the client yet.
+  Requests coming_;    // Not complete yet.
+  Requests answered_;  // Not read by the client yet.
   std::array<char, 16 * 1024> input_;
 
   net::SteadyTime idle_since_;
   net::SteadyTime header_since_;
   std::uint64_t headers_seen_ = 0;
-  bool broken_ = false;       // What comes is not HTTP/2, or too much of it.
+  bool broken_ = false;       // The bytes are not HTTP/2, or there are too many of them.
   bool goaway_sent_ = false;  // The client knows which request is the last.
 };
 

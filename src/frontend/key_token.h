@@ -23,11 +23,11 @@ enum class ChargeKind : std::uint8_t { kReceipt, kReservation };
 // Appends text of letters, digits, '-' and '_'. `item` has a hold.
 void AppendHoldToken(const signing::Keyring& keys, const service::RuleDecision& item,
                      std::string& out);
-// Of the charges of `verdict` that have a receipt. False, with nothing appended, if none has.
+// Appends the charges of `verdict` that have a receipt. False, with nothing appended, if none has.
 bool AppendChargeToken(const signing::Keyring& keys, ChargeKind kind,
                        const service::Verdict& verdict, std::string& out);
 
-// Any bytes may be given. What is read is to be used only if this is kGood.
+// Accepts any bytes. The result may be used only if this is kGood.
 [[nodiscard]] signing::Opened ReadHoldToken(const signing::Keyring* keys, std::string_view text,
                                             service::HoldChange::NamedHold& hold);
 [[nodiscard]] signing::Opened ReadChargeToken(const signing::Keyring* keys, ChargeKind kind,

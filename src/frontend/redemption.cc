@@ -27,7 +27,7 @@ bool Redemption::AddHold(std::string_view name, std::string_view id) {
     keys_are_late_ = true;
   } else if (opened == signing::Opened::kGood && hold.key.rule() == name) {
     operation_.Get<service::HoldChange>().holds.push_back(std::move(hold));
-  }  // Else nothing here could have granted it: as one that is gone.
+  }  // Otherwise no rule here could have granted it, so it is treated as one that is gone.
   return true;
 }
 

@@ -16,9 +16,9 @@ namespace sluice::frontend {
 // The result of redeeming a token.
 enum class Redeemed : std::uint8_t {
   kDone,
-  kNotFound,     // Nothing that was given out could be this, or it is over.
+  kNotFound,     // No answer could have contained this token, or it is over.
   kUnsupported,  // The store in use cannot do this.
-  kUnavailable,  // The store did not answer: whether it was done is not known.
+  kUnavailable,  // The store did not answer, so it is not known whether it was done.
 };
 
 // Tokens that callers send back over any protocol: holds to be released or renewed, or the charges
@@ -29,26 +29,28 @@ class Redemption {
   // `operation` outlives it.
   explicit Redemption(service::Operation& operation) : operation_(operation) {}
 
-  // The operation asks for holds from now on, none so far. `keys` seal their tokens; nullptr: none
-  // were given out.
+  // Makes the operation one on holds, none so far. `keys` sign their tokens; nullptr: no tokens
+  // exist.
   void BeginHolds(service::HoldChange::Kind kind, const signing::Keyring* keys);
-  // One more, `name` and `id` as the answer to a check has them; at most kMaxChecksPerCall. False,
-  // with nothing added: no answer gave them.
+  // Adds one hold, with `name` and `id` from the answer to a check; at most kMaxChecksPerCall.
+  // False, with nothing added: no answer contained them.
   [[nodiscard]] bool AddHold(std::string_view name, std::string_view id);
 
-  // The operation asks for charges from now on: to settle a reservation, or to refund a receipt.
+  // Makes the operation one on charges: to settle a reservation, or to refund a receipt.
   void BeginCharges(ChargeKind kind, const signing::Keyring* keys);
-  // Of a reservation: what it cost, 0 to kMaxUnits; and of an attribute that is a rule's cost.
+  // Of a reservation: its actual cost, 0 to kMaxUnits; also by attribute, for rules whose cost is
+  // one.
   void CostsInAll(Units units);
   void CostsOf(std::string_view attribute, std::string_view units);
   // False: `token` is not of this kind.
   [[nodiscard]] bool ReadCharges(std::string_view token);
 
-  // Once the operation is complete. Of holds, kNotFound: renewing, and one of them is gone.
+  // The result once the operation is complete. For holds, kNotFound: renewing, and one of them is
+  // gone.
   [[nodiscard]] Redeemed outcome() const;
   // How many holds were still there.
   [[nodiscard]] std::size_t done() const { return operation_.Get<service::HoldChange>().done; }
-  // Of these, those count that have no error.
+  // Those without an error.
   [[nodiscard]] std::span<const service::Charge> charges() const {
     return operation_.Get<service::Settlement>().charges;
   }
@@ -61,8 +63,8 @@ class Redemption {
   service::Operation& operation_;
   const signing::Keyring* keys_ = nullptr;
   ChargeKind kind_ = ChargeKind::kReservation;
-  std::size_t asked_ = 0;       // Holds, with those that are gone for sure.
-  bool keys_are_late_ = false;  // A token's key is not known here yet.
+  std::size_t asked_ = 0;       // Holds, including those that are certainly gone.
+  bool keys_are_late_ = false;  // The key of a token is not known yet.
 };
 
 }  // namespace sluice::frontend

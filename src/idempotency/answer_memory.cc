@@ -248,7 +248,8 @@ void AnswerMemory::Write(telemetry::Exposition& out) const {
   write("sluice_idempotency_replays_total", "Checks answered again for the same Idempotency-Key.",
         Type::kCounter, replays_);
   write("sluice_idempotency_conflicts_total",
-        "Checks whose Idempotency-Key was used with another body.", Type::kCounter, conflicts_);
+        "Checks refused because their Idempotency-Key was used with another body.", Type::kCounter,
+        conflicts_);
   if (shared_ != nullptr) {
     write("sluice_idempotency_unshared_total",
           "Checks decided without knowing whether another node had decided them, because the store "

@@ -17,7 +17,7 @@ class Borrower::Borrow final : public store::CheckCall {
     own_check_ = {.key = of.key.view(),
                   .quota = of.quota,
                   .cost = {.units = units},
-                  .want_receipt = true};  // By which what is left can be given back, once.
+                  .want_receipt = true};  // With it, the unused units can be given back, once.
     own_answer_ = {};
     checks = {&own_check_, 1};
     answers = {&own_answer_, 1};
@@ -36,8 +36,8 @@ class Borrower::Borrow final : public store::CheckCall {
   store::CheckAnswer own_answer_{};
 };
 
-// Says what a grant cost in the end: the rest goes back, if it still counts by the store's own
-// clock, and once, however often it is said.
+// Settles a grant at its actual cost. The rest goes back if it still counts by the store's own
+// clock, and only once, however often this is sent.
 class Borrower::GiveBack final : public store::SettleCall {
  public:
   explicit GiveBack(Borrower& borrower) : borrower_(&borrower) {}

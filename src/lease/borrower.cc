@@ -60,7 +60,7 @@ namespace sluice::lease {
 
 void Borrower::CheckMany(std::span<store::CheckCall* const> batch) {
   const NodeTime now = Now();
-  // A callback may send further calls: these find the room taken.
+  // A callback may send further calls, which find the room taken.
   std::vector<store::CheckCall*> to_send = std::move(to_send_);
   to_send.clear();
   for (store::CheckCall* const call : batch) {

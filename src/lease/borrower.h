@@ -17,16 +17,16 @@
 
 namespace sluice::lease {
 
-// What all loops of a node have in common.
+// What all loops of a node share.
 struct Ground {
   store::KeyStore& shared;
   store::KeyStore& local;  // Answers during the verb.
   const base::Clock& clock;
-  const std::atomic<int>& nodes;  // That share `shared`, this one among them.
-  std::size_t most_keys = 0;      // That one loop knows.
+  const std::atomic<int>& nodes;  // Nodes that share `shared`, this one included.
+  std::size_t most_keys = 0;      // The most keys that one loop may know.
   store::HashSecret secret{};
   LeaseMetrics metrics{};
-  std::atomic<int> books{0};      // Loops of this node that ever borrowed.
+  std::atomic<int> books{0};      // Loops of this node that have ever borrowed.
   std::atomic<int> under_way{0};  // Grants on their way back.
 };
 
@@ -34,30 +34,31 @@ struct Ground {
 // gives back. One thread.
 class Borrower {
  public:
-  // `ground` outlives it. `seed`: of what it draws, so that nodes do not act at once.
+  // `ground` outlives it. `seed` starts its random numbers, so that nodes do not act at the same
+  // time.
   Borrower(Ground& ground, std::uint64_t seed);
   // Every call that it sent must have been answered.
   ~Borrower();
   Borrower(const Borrower&) = delete;
   Borrower& operator=(const Borrower&) = delete;
 
-  // Of these at least one check is not core::Sync::kExact.
+  // Requires that at least one check of the call is not core::Sync::kExact.
   void CheckMany(std::span<store::CheckCall* const> batch);
 
-  // The key was made fresh: what is held of it is void.
+  // The key was reset: the units held for it are void.
   void Drop(const store::Fingerprint& key);
-  // Units that this book granted and that were not used go back to a grant that they may have come
-  // from. False if none is left.
+  // Puts units that this book granted and that were not used back into a grant. False if no such
+  // grant is left.
   [[nodiscard]] bool TakeBack(const store::Fingerprint& key, Units units);
-  // The key has got units back: a denial holds no longer.
+  // The key got units back, so its remembered denial is no longer valid.
   void ForgetDenial(const store::Fingerprint& key);
 
-  // Gives back what lies idle, and forgets keys. To be called every kTick while has_work().
+  // Gives back units that are not used, and forgets keys. Call it every kTick while has_work().
   static constexpr Duration kTick = std::chrono::milliseconds(50);
   void Tick();
   [[nodiscard]] bool has_work() const { return book_.size() != 0; }
 
-  // Borrows nothing from now on; ticks give all back.
+  // Stops borrowing; the following ticks give everything back.
   void Drain() { draining_ = true; }
 
   [[nodiscard]] std::size_t keys() const { return book_.size(); }
@@ -71,20 +72,20 @@ class Borrower {
   [[nodiscard]] store::CheckCall* Split(store::CheckCall& call, NodeTime now);
   // Whether it may be decided by borrowed units.
   [[nodiscard]] static bool IsLent(const store::CheckCall& call, const store::Check& check);
-  // nullptr: no more keys can be known.
+  // nullptr: the book has no room for another key.
   [[nodiscard]] LeaseEntry* Look(const store::Check& check, NodeTime now);
   // Decides the one check of the split call, if it can; the sender's call may be gone then.
   [[nodiscard]] bool DecideOne(SplitCall& split, NodeTime now);
-  // Takes for each check that it can. True if the whole call was answered.
+  // Decides each check that it can. True if the whole call was answered.
   [[nodiscard]] bool DecideSome(SplitCall& split, NodeTime now);
-  // A request is denied for a denial that holds. True if all of its numbers are known here, and
-  // it was answered; else all of it must be asked.
+  // Denies a request by a remembered denial. True if all of its numbers are known here and it was
+  // answered; otherwise all of it must be sent.
   [[nodiscard]] bool Deny(SplitCall& split, NodeTime now);
   // The checks that the node's own table decides.
   void DecideLocally(SplitCall& split, NodeTime now);
   void UndoLocally(SplitCall& split);
   void ReturnReserved(SplitCall& split, NodeTime now);
-  // Puts the answer to the sender together, after which its call may be gone.
+  // Combines the answers for the sender, whose call may be gone afterwards.
   void Finish(SplitCall& split, NodeTime now, bool denied);
   void OnAnswered(SplitCall& split) noexcept;
 
@@ -93,9 +94,9 @@ class Borrower {
              NodeTime sent);
   void LearnDenial(LeaseEntry& entry, Units cost, const Decision& denial, WallInstant at,
                    NodeTime sent, NodeTime now);
-  // How long the way to the shared store and back took, and what its clock said then.
+  // Measures the round trip to the shared store and notes its clock.
   void LearnTime(WallInstant at, NodeTime sent, NodeTime now);
-  // By what is known here.
+  // From what this loop knows.
   [[nodiscard]] store::CheckAnswer Allowed(const LeaseEntry& entry, NodeTime now,
                                            bool charged) const;
   [[nodiscard]] store::CheckAnswer Denied(const LeaseEntry& entry, NodeTime now) const;
@@ -109,14 +110,14 @@ class Borrower {
   void GiveBackAll(LeaseEntry& entry, NodeTime now);
   void GiveBackGrant(LeaseEntry& entry, Grant& grant, NodeTime now);
   void OnGivenBack(GiveBack& back) noexcept;
-  // No more is left of the grant; what was is void.
+  // The grant is over; its remaining units are void.
   void Clear(Grant& grant);
   void Tend(LeaseEntry& entry, NodeTime now);
 
   [[nodiscard]] NodeTime Now() const { return ground_.clock.Read().boot; }
   [[nodiscard]] LeaseView LeaseViewOf(const LeaseEntry& entry, NodeTime now) const;
   [[nodiscard]] double FirstShare() const;
-  [[nodiscard]] double Jitter();  // 0.75 to 1.25.
+  [[nodiscard]] double Jitter();  // A random factor from 0.75 to 1.25.
   [[nodiscard]] store::Fingerprint FingerprintOf(const store::Check& check) const {
     return store::KeyHash(ground_.secret).Of(check.key.rule, check.key, check.quota);
   }
@@ -127,17 +128,17 @@ class Borrower {
   Ground& ground_;
   LeaseBook book_;
   bool draining_ = false;
-  bool is_counted_ = false;  // Among the ground's books.
+  bool is_counted_ = false;  // Whether it is one of the ground's books.
   double round_trip_s_ = 0.001;
   Duration store_ahead_{};  // The shared store's wall clock less the node's time, as last seen.
   base::Random random_;
   std::size_t open_ = 0;  // Our calls in flight.
   std::size_t backs_open_ = 0;
-  // Calls that are not under way.
+  // Calls that are not in use.
   std::vector<std::unique_ptr<SplitCall>> splits_;
   std::vector<std::unique_ptr<Borrow>> borrows_;
   std::vector<std::unique_ptr<GiveBack>> backs_;
-  // Room, reused.
+  // Reused buffers.
   std::vector<store::CheckCall*> to_send_;
   std::vector<store::Check> local_checks_;
   std::vector<store::CheckAnswer> local_answers_;

@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 constexpr Duration kForgetAfter = std::chrono::seconds(10);
 constexpr Duration kAfterNoAnswer = milliseconds(100);
 constexpr std::size_t kMostBacksOpen = 1000;
-constexpr std::size_t kTicksPerRound = 8;  // Each tick tends that part of the book.
+constexpr std::size_t kTicksPerRound = 8;  // Each tick looks at this part of the book.
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void Borrower::BorrowIfDue(LeaseEntry& entry, NodeTime now) {
   const LeaseView view = LeaseViewOf(entry, now);
   entry.refill_point = RefillPoint(view.rate, round_trip_s_);
   const Units units = GrantOf(view);
-  // After a failure, or without a grant, it is requested again only after some time: not at every
+  // After a failure or a denial the key waits before it borrows again, instead of asking with every
   // request.
   entry.borrow_after =
       now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(4 * round_trip_s_));
@@ -209,7 +209,7 @@ bool Borrower::TakeBack(const store::Fingerprint& key, Units units) {
   bool taken = false;
   book_.EachOf(key, [&](LeaseEntry& entry) {
     for (Grant& grant : entry.grants) {
-      // No more than it had, and while it could be spent again.
+      // Never more than the grant had, and only while it can be spent.
       if (!taken && grant.number != 0 && now < grant.ends && units <= grant.charged - grant.left) {
         grant.left += units;
         taken = true;
@@ -236,14 +236,15 @@ void Borrower::Tend(LeaseEntry& entry, NodeTime now) {
       GiveBackGrant(entry, grant, now);
     }
     if (grant.left == 0 && entry.pinned == 0) {
-      Clear(grant);  // With a call under way a unit may come back to it.
+      Clear(grant);  // While a call is in flight, a unit may come back to it.
     }
   }
   const NodeTime idle = now - entry.arrivals.last();
   if (entry.HoldsAny() && backs_open_ < kMostBacksOpen &&
       (draining_ || (now >= entry.give_back_after && idle >= IdleTime(LeaseViewOf(entry, now))))) {
     GiveBackAll(entry, now);
-    // Each return leaves a record in the store for as long as its charge counts.
+    // Each return leaves a record in the store for as long as its charge counts, so returns are
+    // rare.
     entry.give_back_after = now + entry.span / 64;
   }
   const bool is_over = draining_ || (idle >= kForgetAfter && now >= entry.denied_until);

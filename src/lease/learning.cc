@@ -4,7 +4,7 @@
 #include "lease/borrower.h"
 #include "lease/lease_policy.h"
 
-// What the shared store's answers say of keys, and what is answered here by that.
+// Learns from the shared store's answers about keys, and answers from that knowledge.
 namespace sluice::lease {
 
 namespace {
@@ -32,20 +32,19 @@ double Borrower::Jitter() {
 void Borrower::LearnTime(WallInstant at, NodeTime sent, NodeTime now) {
   constexpr double kShortestSeconds = 10e-6;
   round_trip_s_ += (std::max(InSeconds(now - sent), kShortestSeconds) - round_trip_s_) / 8;
-  // As if it had been said just now: so reported waiting times are too long by the way back, never
-  // too short.
+  // Counts from now, so a reported wait is too long by the way back, never too short.
   store_ahead_ = at.time_since_epoch() - now;
 }
 
 void Borrower::Learn(LeaseEntry& entry, Units cost, const store::CheckAnswer& answer,
                      WallInstant at, NodeTime sent) {
   constexpr Duration kSame =
-      std::chrono::milliseconds(2);  // Ends differ by less if they are one window's.
+      std::chrono::milliseconds(2);  // Two ends that differ by less belong to the same window.
   const Decision& said = answer.decision;
   const WallInstant fresh_at = Later(at, said.reset_after);
   if (entry.is_window() && said.reset_after > Duration(0)) {
     if (entry.is_known && fresh_at < entry.fresh_at - kSame && sent < entry.ends) {
-      return;  // Of a window before.
+      return;  // From an earlier window.
     }
     if (!entry.is_known || fresh_at - kSame > entry.fresh_at || fresh_at < entry.fresh_at - kSame) {
       entry.last_share = entry.share;
@@ -73,7 +72,7 @@ void Borrower::LearnDenial(LeaseEntry& entry, Units cost, const Decision& denial
   entry.denied_cost = cost;
   entry.denial = denial;
   entry.retry_at = Later(at, denial.retry_after);
-  // Fewer units than were asked for lie here: with those that are there they may be enough.
+  // The entry holds fewer units than were asked for. Together with the store's they may be enough.
   GiveBackAll(entry, now);
   entry.borrow_after = std::max(entry.denied_until, now + entry.span / 64);
 }

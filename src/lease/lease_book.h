@@ -14,9 +14,9 @@
 namespace sluice::lease {
 
 // The keys of which one loop may hold units. An entry is found by the key's fingerprint and the
-// quota's numbers: after a change of these it is another entry, and the old one's units are given
-// back by the old numbers. At most `most` entries; they stay where they are until they are
-// forgotten, and their room is used again, so that once warm nothing is allocated. One thread.
+// quota's numbers. If the numbers change, the key gets another entry, and the units of the old one
+// are given back by the old numbers. There are at most `most` entries. They do not move until they
+// are forgotten, and their memory is reused, so a warm book allocates nothing. One thread.
 class LeaseBook {
  public:
   explicit LeaseBook(std::size_t most) : most_(most) {}
@@ -26,10 +26,10 @@ class LeaseBook {
   // nullptr: the book is full.
   [[nodiscard]] LeaseEntry* Add(const store::Fingerprint& key, const core::KeyView& view,
                                 const core::Quota& quota, NodeTime now);
-  // Requires it to be of this book, with nothing held and no call under way.
+  // Requires an entry of this book with nothing held and no call in flight.
   void Forget(LeaseEntry& entry);
 
-  // Every entry of the key, whatever its numbers.
+  // Every entry of the key, with any numbers.
   template <class Visit>
   void EachOf(const store::Fingerprint& key, Visit visit) {
     for (std::uint32_t i = First(key); i != 0; i = at(i).next) {
@@ -39,7 +39,7 @@ class LeaseBook {
     }
   }
 
-  // `count` places of all that were ever used, in turns. `visit` may forget the entry.
+  // Visits the next `count` places, in turns. `visit` may forget the entry.
   template <class Visit>
   void EachOfNext(std::size_t count, Visit visit) {
     for (std::size_t n = 0; n < count && n < entries_.size(); ++n) {
@@ -64,7 +64,8 @@ class LeaseBook {
   [[nodiscard]] std::uint32_t First(const store::Fingerprint& key) {
     return chains_.empty() ? 0 : Chain(key);
   }
-  // A calendar like it, that lives as long as the book: rules that are replaced take theirs along.
+  // An equal calendar that lives as long as the book: a rule's own calendar goes when the rule is
+  // replaced.
   [[nodiscard]] const core::Calendar* Keep(const core::Calendar& calendar);
 
   const std::size_t most_;
@@ -73,7 +74,8 @@ class LeaseBook {
   std::uint32_t free_ = 0;
   std::size_t size_ = 0;
   std::size_t cursor_ = 0;
-  std::vector<std::unique_ptr<const core::Calendar>> calendars_;  // One of each shape there was.
+  // One of each shape that was used.
+  std::vector<std::unique_ptr<const core::Calendar>> calendars_;
 };
 
 }  // namespace sluice::lease

@@ -9,7 +9,7 @@ namespace sluice::lease {
 
 namespace {
 
-// What a share was before counts as much as that part of a limit.
+// The previous share weighs as much as this part (a quarter) of the limit does.
 constexpr double kShareWeight = 4;
 
 double Seconds(Duration duration) {
@@ -39,7 +39,7 @@ void ArrivalRate::Add(Units units, NodeTime now) {
 double ArrivalRate::PerSecond() const {
   const double period = Seconds(period_);
   const double past = std::min(Seconds(last_ - began_), period);
-  // Of a key that has not been here for a whole period, over the time that it has.
+  // For a key that is known for less than a period: its rate over that time.
   const double over = std::clamp(Seconds(last_ - first_), period / 16, period);
   return (static_cast<double>(before_) * (1 - past / period) + static_cast<double>(now_)) / over;
 }
@@ -92,7 +92,7 @@ LeaseView LeaseEntry::ViewAt(NodeTime now, double first_share, double round_trip
   const double rate = arrivals.PerSecond();
   const double span_s = Seconds(span);
   const double part = is_window() && share > 0 ? share : first_share;
-  // The reported value is old: since then others took what arrives there, and a bucket was
+  // The reported value is old: since then others took their share of arrivals, and a bucket was
   // refilled.
   const double since = Seconds(now - learned_at);
   const double change = is_window() ? -rate / part * since : Refill() * since;

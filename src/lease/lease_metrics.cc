@@ -35,7 +35,8 @@ void LeaseMetrics::Write(telemetry::Exposition& out) const {
           "Borrowing calls that were denied, not answered, or answered too late.",
           LeaseCount::kFailedBorrows},
       Row{"sluice_lease_unknown_keys_total",
-          "Checks done exactly because too many keys had leases.", LeaseCount::kUnknownKeys}};
+          "Checks sent to the shared store because too many keys had leases.",
+          LeaseCount::kUnknownKeys}};
   for (const Row& row : kRows) {
     out.Family(row.name, row.help, Type::kCounter);
     out.Sample(row.name, {}, Read(row.count));

@@ -9,16 +9,16 @@
 
 namespace sluice::lease {
 
-// What came of deciding by borrowed units.
+// How checks were decided, and what was borrowed for them.
 enum class LeaseCount : std::uint8_t {
   kAllowedHere,  // Checks decided without the shared store: by what is held,
-  kDeniedHere,   // or by a denial that is taken to hold.
+  kDeniedHere,   // or by a remembered denial.
   kBorrowedUnits,
   kGivenBackUnits,
-  kLapsedUnits,    // Held until they were void.
+  kLapsedUnits,    // Held until they expired.
   kBorrows,        // Calls,
-  kFailedBorrows,  // and those that brought nothing: denied, not answered, too late.
-  kUnknownKeys,    // Checks of keys for which the book has no room: asked exactly.
+  kFailedBorrows,  // and those without a grant: denied, not answered, too late.
+  kUnknownKeys,    // Checks of keys for which the book has no room; the shared store decided them.
 };
 inline constexpr std::size_t kLeaseCounts = 8;
 static_assert(kLeaseCounts <= telemetry::CounterGroup::kWidth);
@@ -39,7 +39,7 @@ class LeaseMetrics final : public telemetry::Source {
 
  private:
   telemetry::CounterGroup counts_;
-  std::atomic<int> held_{0};  // Grants of which something is left.
+  std::atomic<int> held_{0};  // Grants with units left.
 };
 
 }  // namespace sluice::lease

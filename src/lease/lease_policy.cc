@@ -8,15 +8,20 @@ namespace sluice::lease {
 
 namespace {
 
-constexpr double kPartOfRest = 0.75;  // Of its share of what is left: what a book takes at once.
-constexpr double kLeastPart = 0.025;  // Of its share of the limit: less is not worth a call.
-constexpr double kSmallShare = 10;    // Units: below, each is asked for.
-constexpr double kScarceRest = 2;     // Units of its share of the rest: the same.
-constexpr double kPartLent = 0.125;   // Of a quota without a window: what all may hold.
-constexpr Units kSmallMostHeld = 4;   // Of such a quota: below, each is asked for.
-constexpr Units kPaidBackChunk = 20;  // Of a bucket that is nearly empty: what to take.
-constexpr double kLongestUseSeconds = 60;  // A grant covers no more than so much.
-constexpr double kRoundTripsOfUse = 8;     // A grant that would last for less is not worth it.
+// The part of its share of the remaining units that a book borrows at once.
+constexpr double kPartOfRest = 0.75;
+// The part of its share of the limit below which a call is not worth it.
+constexpr double kLeastPart = 0.025;
+// Units of its share of the limit: below this, each unit is requested from the store.
+constexpr double kSmallShare = 10;
+// Units of its share of the rest: below this, each unit is requested too.
+constexpr double kScarceRest = 2;
+constexpr double kPartLent = 0.125;        // For a quota without a window: what all books may hold.
+constexpr Units kSmallMostHeld = 4;        // For such a quota: below this, each unit is requested.
+constexpr Units kPaidBackChunk = 20;       // For a bucket that is nearly empty: how much to take.
+constexpr double kLongestUseSeconds = 60;  // The longest time that one grant should cover.
+// A grant that would last less than this is not worth it.
+constexpr double kRoundTripsOfUse = 8;
 constexpr double kGapsOfIdleness = 8;
 constexpr Duration kLongestDenial = std::chrono::seconds(30);
 
@@ -65,7 +70,8 @@ Units GrantOf(const LeaseView& view) {
     units = std::min(units, MostHeld(view));
   }
   units -= view.held;
-  return units < 2 ? 0 : std::min(units, view.remaining);  // One is as well asked for.
+  // A single unit can as well be requested from the store.
+  return units < 2 ? 0 : std::min(units, view.remaining);
 }
 
 Units RefillPoint(double rate, double round_trip_s) {
@@ -95,7 +101,7 @@ Duration DenialTime(const LeaseView& view, Duration retry_after, double jitter) 
     const Duration some = FromSeconds(view.usable_s / 4 * jitter);
     return std::min({std::max(some, least), retry_after, kLongestDenial});
   }
-  // Until a chunk has come back; a bucket that is nearly empty does not run over meanwhile.
+  // Until a chunk is refilled; a nearly empty bucket does not overflow meanwhile.
   if (view.refill <= 0) {
     return std::min({retry_after, least, kLongestDenial});
   }
@@ -106,7 +112,8 @@ Duration DenialTime(const LeaseView& view, Duration retry_after, double jitter) 
 }
 
 Duration UsableTime(Duration until_end) {
-  constexpr Duration kRounding = std::chrono::microseconds(1);  // In which Redis counts.
+  // The resolution of Redis's counters.
+  constexpr Duration kRounding = std::chrono::microseconds(1);
   return until_end - until_end / 1024 - kRounding;
 }
 

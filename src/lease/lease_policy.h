@@ -40,43 +40,44 @@
 // 500 nodes lost the least.
 namespace sluice::lease {
 
-// A book's view of one key at the moment when it asks.
+// A book's view of one key at the moment of the decision.
 struct LeaseView {
-  bool is_window = true;    // fixed_window; else a bucket or a window that slides.
+  bool is_window = true;    // fixed_window; otherwise a bucket or a sliding window.
   Units limit = 0;          // What a fresh key grants.
   Units remaining = 0;      // In the shared store, as last reported.
-  double share = 1;         // This book's part of all that arrives, 0 to 1.
+  double share = 1;         // This book's part of all arrivals, 0 to 1.
   double rate = 0;          // Units per second that arrive here.
-  double usable_s = 0;      // For how long a grant could be used.
+  double usable_s = 0;      // How long a grant could be used.
   double span_s = 0;        // The window, or the time in which a bucket refills.
-  double refill = 0;        // Units per second that come back to it; 0 for a window.
-  double round_trip_s = 0;  // To the shared store and back.
-  Units held = 0;           // Here, unspent.
-  Units seen = 0;           // Asked for here within the last window or so.
+  double refill = 0;        // Units per second that are refilled; 0 for a window.
+  double round_trip_s = 0;  // The round trip to the shared store.
+  Units held = 0;           // Borrowed and not yet spent.
+  Units seen = 0;           // Requested from this book within about the last window.
 };
 
 // The most that a book may hold of a key that has no window. 0 for one that has.
 [[nodiscard]] Units MostHeld(const LeaseView& view);
 
-// Whether the share is so small that each unit is better asked for.
+// Whether the share is so small that each unit should be requested from the shared store.
 [[nodiscard]] bool IsSmall(const LeaseView& view);
 
 // How many units to borrow; 0: none.
 [[nodiscard]] Units GrantOf(const LeaseView& view);
 
-// With so many units left, or fewer, it is time to borrow again: what arrives while a call is under
-// way, and some.
+// If no more units than this are left, it is time to borrow: enough for the arrivals during a call,
+// and a reserve.
 [[nodiscard]] Units RefillPoint(double rate, double round_trip_s);
 
-// After so long without a request what is held is given back.
+// After this time without a request, the held units are given back.
 [[nodiscard]] Duration IdleTime(const LeaseView& view);
 
-// How long a denial that the shared store gave is taken to hold. `retry_after` is its own;
-// `jitter` is drawn from 0.75 to 1.25.
+// How long a denial of the shared store is remembered. `retry_after` is the store's; `jitter` is
+// drawn from 0.75 to 1.25.
 [[nodiscard]] Duration DenialTime(const LeaseView& view, Duration retry_after, double jitter);
 
-// For how long a grant can be used whose call was sent that long before the window's end: a
-// thousandth less, as the clocks of node and store may differ in speed by that.
+// How long a grant can be used if its call was sent this long before the window's end. This is a
+// thousandth less than that time, because the clocks of node and store may differ in speed by as
+// much.
 [[nodiscard]] Duration UsableTime(Duration until_end);
 
 }  // namespace sluice::lease

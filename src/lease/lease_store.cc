@@ -82,7 +82,7 @@ LeaseStore::Attachment* LeaseStore::Own() const {
 }
 
 void LeaseStore::CheckMany(std::span<store::CheckCall* const> batch) {
-  // What does not ask for more pays for no more than this look.
+  // A call without other checks pays only for this test.
   Attachment* const own = std::ranges::all_of(batch, IsExact) ? nullptr : Own();
   if (own == nullptr) {
     ground_.shared.CheckMany(batch);
@@ -106,7 +106,7 @@ void LeaseStore::EachBook(const core::KeyView& key, const core::Quota& quota, Wo
 }
 
 void LeaseStore::ForgetDenial(core::Sync sync, const core::KeyView& key, const core::Quota& quota) {
-  // Other loops find out when they ask again.
+  // Other loops learn of it when they borrow again.
   if (Attachment* const own = sync == core::Sync::kLease ? Own() : nullptr; own != nullptr) {
     own->borrower_->ForgetDenial(FingerprintOf(key, quota));
   }

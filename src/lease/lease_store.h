@@ -20,7 +20,7 @@ class EventLoop;
 namespace sluice::lease {
 
 struct LeaseSettings {
-  std::size_t keys = 100'000;  // That one loop may know, some 700 bytes each.
+  std::size_t keys = 100'000;  // The most keys that one loop may know; about 700 bytes each.
 };
 
 // Two tiers: what a shared store knows, and what this node decides without asking it. By each
@@ -60,15 +60,15 @@ class LeaseStore final : public store::KeyStore {
   // store, and once the shared store has answered all that was asked on it.
   class Attachment {
    public:
-    // nullptr: without a loop there is one book, and the caller calls Tick().
+    // nullptr: there is no loop, so one book, and the caller calls Tick().
     Attachment(LeaseStore& store, net::EventLoop* loop);
     ~Attachment();
     Attachment(const Attachment&) = delete;
     Attachment& operator=(const Attachment&) = delete;
 
-    // Gives back what lies idle. By itself on a loop.
+    // Gives back unused units. A loop calls it by itself.
     void Tick();
-    // Borrows nothing from now on, and gives all back. Any thread.
+    // Stops borrowing and gives everything back. Any thread.
     void Drain();
 
     [[nodiscard]] std::size_t keys() const { return borrower_->keys(); }
@@ -76,7 +76,7 @@ class LeaseStore final : public store::KeyStore {
    private:
     friend class LeaseStore;
 
-    // `work(borrower)` on the book's thread, unless the book is gone by then.
+    // Calls `work(borrower)` on the book's thread, unless the book is gone by then.
     template <class Work>
     void OnLoop(Work work);
     void ArmTick();
@@ -92,7 +92,7 @@ class LeaseStore final : public store::KeyStore {
   }
 
   [[nodiscard]] const LeaseMetrics& metrics() const { return ground_.metrics; }
-  // Nothing is held, and nothing on its way back. Any thread.
+  // Whether nothing is held and nothing is being given back. Any thread.
   [[nodiscard]] bool idle() const {
     return ground_.metrics.held() == 0 && ground_.under_way.load(std::memory_order_relaxed) == 0;
   }
@@ -118,7 +118,7 @@ class LeaseStore final : public store::KeyStore {
                                                  const core::Quota& quota) const {
     return store::KeyHash(ground_.secret).Of(key.rule, key, quota);
   }
-  // This loop takes no denial of the key for granted any more.
+  // Makes this loop forget its denial of the key.
   void ForgetDenial(core::Sync sync, const core::KeyView& key, const core::Quota& quota);
   template <class Work>
   void EachBook(const core::KeyView& key, const core::Quota& quota, Work work);

@@ -2,8 +2,8 @@
 
 #include "lease/borrower.h"
 
-// The checks of a request that the node's own table decides, and how they are undone where the
-// shared store denies the rest.
+// The checks of a request that the node's own table decides, and how they are undone if the shared
+// store denies the rest.
 namespace sluice::lease {
 
 namespace {
@@ -47,7 +47,7 @@ void Borrower::DecideLocally(SplitCall& split, NodeTime now) {
                             !answer.decision.allowed && !local_checks_[n].shadow;
   }
   if (split.is_denied_here) {
-    // All others are looked at, as they are in the shared store.
+    // All others are peeks, as they are in the shared store.
     ReturnReserved(split, now);
     for (const SplitCall::Reserved& reserved : split.reserved) {
       split.Undecided(reserved.check);
@@ -57,7 +57,7 @@ void Borrower::DecideLocally(SplitCall& split, NodeTime now) {
   }
 }
 
-// What the node's own table charged goes back, and its numbers are those of now.
+// Gives back what the node's own table charged, and updates the numbers.
 void Borrower::UndoLocally(SplitCall& split) {
   if (split.local.empty()) {
     return;

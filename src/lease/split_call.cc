@@ -63,7 +63,7 @@ void SplitCall::HandOver(WallInstant here) const {
     call->now = now;
     return;
   }
-  // What was decided here stands, whatever became of the rest.
+  // The node's own decisions stay, whatever the shared store answers.
   call->error = store::StoreError::kNone;
   call->now = error == store::StoreError::kNone && !checks.empty() ? now : here;
   for (std::size_t i = 0; i < asked_.size(); ++i) {

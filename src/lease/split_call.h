@@ -11,36 +11,36 @@ namespace sluice::lease {
 
 class Borrower;
 
-// A sender's call on its way: what of it is decided here, and the rest, which this asks the shared
-// store. Reused from call to call, so that once warm nothing is allocated.
+// A sender's call in flight: the checks that are decided here, and the rest, which this call sends
+// to the shared store. Reused from call to call, so that once warm nothing is allocated.
 class SplitCall final : public store::CheckCall {
  public:
   explicit SplitCall(Borrower& borrower) : borrower_(&borrower) {}
 
   void Begin(store::CheckCall& of, NodeTime when);
-  // The sender's check number `check` is not to be asked: it is decided here.
+  // The sender's check number `check` is decided here and not sent.
   void Decided(std::size_t check) { decided_ |= std::uint64_t{1} << check; }
   void Undecided(std::size_t check) { decided_ &= ~(std::uint64_t{1} << check); }
   [[nodiscard]] bool is_decided(std::size_t check) const { return (decided_ >> check & 1U) != 0; }
-  // Gets ready to ask for all that is not decided. False if that is nothing.
+  // Prepares to send all checks that are not decided. False if there are none.
   [[nodiscard]] bool Seal();
-  // The answers, in the sender's order, and the answer of the whole call.
+  // Copies the answers, in the sender's order, and the answer of the whole call.
   void HandOver(WallInstant here) const;
 
   void OnAnswered() noexcept override;
 
-  // Whether an enforced check that was asked is denied, and with it the request.
+  // Whether an enforced check that was sent is denied, and with it the request.
   [[nodiscard]] bool IsDenied() const;
-  // The answer to the sender's check number `check`, which was asked.
+  // The answer to the sender's check number `check`, which was sent.
   [[nodiscard]] const store::CheckAnswer& AnswerTo(std::size_t check) const;
 
-  // The sender's call, and its checks by what becomes of them.
+  // The sender's call, and its checks by how they are decided.
   struct Reserved {
     std::size_t check = 0;
     LeaseEntry* entry = nullptr;
     std::uint32_t grant = 0;
   };
-  struct Known {  // Asked, of a key of the book: the answer is of use to it.
+  struct Known {  // Sent, for a key of the book, which learns from the answer.
     std::size_t check = 0;
     LeaseEntry* entry = nullptr;
   };
@@ -49,9 +49,9 @@ class SplitCall final : public store::CheckCall {
   std::vector<Reserved> reserved;
   std::vector<Known> known;
   std::vector<std::size_t> local;  // Decided by the node's own table.
-  bool is_denied_here = false;     // So the rest is only looked at.
+  bool is_denied_here = false;     // The rest is only a peek then.
 
-  // Whether one denial denies the request.
+  // Whether one denial denies the whole request.
   [[nodiscard]] bool is_all_or_nothing() const {
     return call->atomicity == store::Atomicity::kAll && !call->peek;
   }
@@ -60,8 +60,8 @@ class SplitCall final : public store::CheckCall {
   Borrower* borrower_;
   std::uint64_t decided_ = 0;  // A bit for each check.
   static_assert(store::kMaxChecksPerCall <= 64);
-  bool is_whole_ = false;           // All is asked, and answered in place.
-  std::vector<std::size_t> asked_;  // Else the sender's checks in the order of these two.
+  bool is_whole_ = false;           // All checks are sent, and answered in place.
+  std::vector<std::size_t> asked_;  // Otherwise the sender's checks in the order of these two.
   std::vector<store::Check> own_checks_;
   std::vector<store::CheckAnswer> own_answers_;
 };

@@ -57,8 +57,9 @@ Result<std::unique_ptr<LogStream>> LogStream::Open(const std::string& path,
   }
   if (!options.time.name.empty() && !head.empty() && !HasColumns(stream->reading_.format)) {
     return FileFault(stream->name_, "--time " + options.time.name +
-                                        " names a column, but the format is " +
-                                        TitleOf(stream->reading_) + ", whose time is known");
+                                        " names a column, but lines in the format " +
+                                        TitleOf(stream->reading_) +
+                                        " have their time in a fixed place: leave --time out");
   }
   stream->parser_ = MakeParser(stream->reading_, head, parsing);
   if (options.sort || options.sort_paths.contains(path)) {

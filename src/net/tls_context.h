@@ -23,7 +23,7 @@ struct PemFile {
 };
 
 struct TlsServerSettings {
-  PemFile certificate;  // The server's own first, then those that lead to its root.
+  PemFile certificate;  // The server's own first, then its chain.
   PemFile key;          // Not encrypted: a daemon cannot ask for a passphrase.
   // Who signs clients' certificates: given, a client without one of theirs is refused.
   std::optional<PemFile> client_ca{};
@@ -37,7 +37,7 @@ struct TlsServerSettings {
 };
 
 struct TlsClientSettings {
-  std::optional<PemFile> ca{};  // Who signs servers' certificates. None: whom the system trusts.
+  std::optional<PemFile> ca{};  // Authorities for servers' certificates. None: the system's.
   std::optional<PemFile> certificate{};  // For a server that requires one; its key goes with it.
   std::optional<PemFile> key{};
   std::vector<std::string> protocols{};  // What to offer, best first.

@@ -277,13 +277,13 @@ class HandshakeUnderWay final : public TlsHandshake,
       std::exchange(on_done_, nullptr)(std::make_unique<TlsTransport>(stream_));
     } else {
       const std::string& why = stream_->session.failure();
-      Fail(&TlsCounters::failed, why.empty() ? "the peer ended it" : why);
+      Fail(&TlsCounters::failed, why.empty() ? "the peer closed the connection" : why);
     }
   }
 
   void OnTimeout() {
     const auto self = shared_from_this();
-    Fail(&TlsCounters::timed_out, "the peer took too long");
+    Fail(&TlsCounters::timed_out, "the peer did not finish the handshake in time");
   }
 
   void Fail(std::atomic<std::uint64_t> TlsCounters::* what, const std::string& why) {

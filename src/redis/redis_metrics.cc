@@ -36,7 +36,7 @@ void RedisMetrics::Write(telemetry::Exposition& out) const {
   out.Family("sluice_redis_connections_up", "Open connections to Redis.", Type::kGauge);
   out.Sample("sluice_redis_connections_up", {},
              static_cast<double>(up_.load(std::memory_order_relaxed)));
-  out.Family("sluice_redis_breakers_open", "Worker threads whose circuit breaker to Redis is open.",
+  out.Family("sluice_redis_breakers_open", "Worker threads with an open circuit breaker to Redis.",
              Type::kGauge);
   out.Sample("sluice_redis_breakers_open", {},
              static_cast<double>(open_.load(std::memory_order_relaxed)));

@@ -234,7 +234,7 @@ bool SentinelWatch::OnReply(std::span<const wire::RespNode> reply) {
         head.type == RespType::kArray && reply.size() == 3 && IsText(reply[1]) && IsText(reply[2]);
     const auto target = is_address ? TargetOf(reply[1].text, reply[2].text) : std::nullopt;
     if (!target) {
-      AskNext(fmt::format("it knows no primary {}", settings_.primary));
+      AskNext(fmt::format("it has no primary named {}", settings_.primary));
       return false;
     }
     answered_ = true;

@@ -358,9 +358,9 @@ bool QuotaReader::Apply(const Fields& fields, const Stated& stated, core::Quota&
                    "hold_ttl is missing: the time after which an unreleased hold expires. Add "
                    "hold_ttl: 30s");
     } else {
-      report_.Fail(at, std::string(number) +
-                           " without window: " + std::to_string(bucket ? quota.rate : quota.limit) +
-                           " per what? Add window: 1m");
+      report_.Fail(at, std::string(number) + " " +
+                           std::to_string(bucket ? quota.rate : quota.limit) +
+                           " has no window: add one, such as window: 1m");
     }
     return false;
   }

@@ -20,7 +20,7 @@ std::string WhyNot(const CompiledRule& rule, const AttributeTable& attributes,
     return "match " + name + ": " + condition.Text() +
            (value == nullptr ? ", and the request has no " + name
             : attributes.kind(condition.attribute).hash
-                ? ", and it is another text"
+                ? ", and the request has another value"
                 : ", and it is " + std::string(value->text()));
   }
   return "";
@@ -43,7 +43,7 @@ std::string KeyText(const CompiledRule& rule, const AttributeTable& attributes,
     text += (text.empty() ? "" : ", ") + attributes.name(id) + "=" +
             std::string(request.Get(id)->key_text());
   }
-  return text.empty() ? "one key that all share" : text;
+  return text.empty() ? "one key that all requests share" : text;
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ std::optional<Units> ReadUnits(const yaml::Node& node, std::string_view field, R
   }
   const std::string_view text = node.text;
   if (text.starts_with('-') && AllDigits(text.substr(1))) {
-    return fail("it cannot be negative; 0 lets nothing pass, and limit: unlimited everything");
+    return fail(
+        "it cannot be negative; 0 denies everything, and limit: unlimited allows everything");
   }
   if (const std::string split = field == "rate" || field == "limit" ? SplitRate(text, field) : "";
       !split.empty()) {
@@ -136,7 +137,7 @@ std::optional<Duration> ReadDuration(const yaml::Node& node, std::string_view fi
         count = (count * 10) + (c - '0');
       }
       if (digits > 18 || count > kLongest / unit.length) {
-        report.Fail(node, Is(field, node) + ": that is too long, the most is 290 years");
+        report.Fail(node, Is(field, node) + ": that is too long, the longest is 290 years");
         return std::nullopt;
       }
       return unit.length * count;
@@ -203,7 +204,7 @@ std::optional<std::size_t> ReadWord(const yaml::Node& node, std::string_view fie
       return static_cast<std::size_t>(found - words.begin());
     }
     if (node.text == "false" && words.back() == "off") {
-      report.Fail(node, Is(field, node) + ": write off (in quotes where a tool makes it false)");
+      report.Fail(node, Is(field, node) + ": write off (in quotes, if a tool turns it into false)");
       return std::nullopt;
     }
   }
@@ -231,7 +232,7 @@ std::optional<std::string> ReadId(const yaml::Node& node, std::string_view field
       std::all_of(node.text.begin(), node.text.end(), fits)) {
     return node.text;
   }
-  report.Fail(node, Is(field, node) + ": 1 to 64 of the characters A-Z a-z 0-9 . _ - make an id");
+  report.Fail(node, Is(field, node) + ": an id has 1 to 64 of the characters A-Z a-z 0-9 . _ -");
   return std::nullopt;
 }
 

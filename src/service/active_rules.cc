@@ -7,8 +7,8 @@ namespace sluice::service {
 
 namespace {
 
-// The pins that one thread keeps ready, one for each publisher it asks. Threads that serve
-// more than kWays services in turn take the slow way more often, and stay right.
+// The pins that one thread keeps ready, one for each publisher that it uses. A thread that serves
+// more than kWays services in turn takes the slow path more often.
 class ThreadPins {
  public:
   static constexpr std::size_t kWays = 4;
@@ -39,7 +39,7 @@ class ThreadPins {
     return nullptr;
   }
 
-  // The entry to reuse: its old pin lives on as long as calls under way hold it.
+  // The entry to reuse. Its old pin lives as long as calls in flight hold it.
   Entry& Renew(std::uint64_t serial) {
     Entry* entry = Find(serial);
     if (entry == nullptr) {
@@ -76,10 +76,11 @@ const rules::Rule* FindRule(const ActiveRules& active, std::string_view id) {
 }
 
 std::string NoSuchRule(std::string_view id) {
-  constexpr std::size_t kShown = 64;  // As long as an id may be.
+  constexpr std::size_t kShown = 64;  // The longest possible id.
   std::string text = "there is no rule ";
   for (const char c : id.substr(0, kShown)) {
-    text += c > ' ' && c < 0x7f ? c : '?';  // Somebody's bytes, for somebody's terminal.
+    // The bytes come from a caller and may reach a terminal.
+    text += c > ' ' && c < 0x7f ? c : '?';
   }
   return text;
 }

@@ -16,10 +16,10 @@
 
 namespace sluice::service {
 
-// Everything that one request is decided by, immutable: its holder sees one set of
-// rules with one set of modes, however many reloads come meanwhile.
+// Everything that decides one request. It is immutable: its holder sees one set of rules with one
+// set of modes, even if rules are reloaded meanwhile.
 struct ActiveRules {
-  std::shared_ptr<const rules::RuleSet> rules;  // nullptr: none yet, nothing applies.
+  std::shared_ptr<const rules::RuleSet> rules;  // nullptr: none yet, no rule applies.
   rules::ModeOverrides modes;
   std::vector<ServiceMetrics::RuleCounters> counters;     // By Rule::number.
   std::vector<ServiceMetrics::AttributeCounter> missing;  // By SkippedRule::missing.
@@ -33,9 +33,9 @@ struct ActiveRules {
 // The message for an unknown one.
 [[nodiscard]] std::string NoSuchRule(std::string_view id);
 
-// One thread's share in one snapshot. Only that thread touches it, so counting its users
-// costs no atomic operation: the one reference that all threads could fight over is taken
-// once per thread and snapshot, not once per request.
+// One thread's reference to one snapshot. Only that thread touches it, so counting its users costs
+// no atomic operation. The shared reference, which all threads would contend for, is taken once per
+// thread and snapshot, not once per request.
 class ActiveRulesPin {
  public:
   explicit ActiveRulesPin(std::shared_ptr<const ActiveRules> active) : active_(std::move(active)) {}
@@ -58,21 +58,21 @@ class ActiveRulesPin {
   std::size_t users_ = 1;
 };
 
-// Where the snapshot in force is published.
+// Publishes the active snapshot.
 class PublishedRules {
  public:
   PublishedRules();
   PublishedRules(const PublishedRules&) = delete;
   PublishedRules& operator=(const PublishedRules&) = delete;
 
-  // In force for every Pin() that begins after this returns. Safe from any thread.
+  // Active for every Pin() that begins after this returns. Safe from any thread.
   void Publish(std::shared_ptr<const ActiveRules> active);
   [[nodiscard]] std::shared_ptr<const ActiveRules> Get() const;
 
-  // The snapshot in force, held once for the caller, who must Drop() it on the same thread.
-  // Costs one load of a word that rarely changes; only the first call of a thread after a
-  // Publish() takes the lock and allocates. A thread that falls silent keeps the snapshot
-  // that it used last until it comes back or ends.
+  // The active snapshot, held once for the caller, who must Drop() it on the same thread. Costs one
+  // load of a word that rarely changes; only a thread's first call after a Publish() takes the lock
+  // and allocates. An idle thread keeps the snapshot that it used last until its next call or its
+  // end.
   [[nodiscard]] ActiveRulesPin& Pin() const;
 
  private:

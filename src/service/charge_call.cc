@@ -33,8 +33,9 @@ class OwnVerb final : public Verb {
   const core::Key kept_;
 };
 
-// Gives back what `store` charged for a check. No caller waits for the answer; what the store
-// cannot take back stays charged and expires. Allocates: for requests that are degraded and denied.
+// Gives back what `store` charged for a check. No caller waits for the answer. What the store
+// cannot take back stays charged and expires. Allocates, but only for requests that are degraded
+// and denied.
 void TakeBack(store::KeyStore& store, const std::shared_ptr<const void>& kept,
               const store::Check& check, const store::CheckAnswer& answer) {
   if (answer.hold != 0) {
@@ -56,7 +57,7 @@ void ChargeCall::Prepare(const DecisionPath& path) {
   path_ = &path;
   failed_ = false;
   room_.unanswered.clear();
-  if (!checks_.empty()) {  // Else there are none, or they are borrowed.
+  if (!checks_.empty()) {  // Otherwise there are none, or they are borrowed.
     checks = checks_;
     answers = answers_;
   }
@@ -118,7 +119,7 @@ void ChargeCall::FallBack(const std::shared_ptr<const void>& kept) {
   }
 }
 
-// A request that is denied is charged nothing, also where only a part of the store is reachable.
+// A denied request is charged nothing, even if only a part of the store is reachable.
 void ChargeCall::TakeBackAll(const std::shared_ptr<const void>& kept) {
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (answers[i].error == StoreError::kNone && answers[i].charged) {

@@ -28,8 +28,8 @@ namespace sluice::service {
 // Where the charges of one service go. Outlives them.
 struct DecisionPath {
   store::KeyStore& store;
-  Fallback* fallback = nullptr;               // For a store that can be away.
-  telemetry::Histogram* durations = nullptr;  // Of decisions; nullptr: they are not timed.
+  Fallback* fallback = nullptr;               // For a store that can be unreachable.
+  telemetry::Histogram* durations = nullptr;  // Of decisions; nullptr: they are not measured.
 };
 
 // The checks of one request. It is the store's call itself: `deadline`, `atomicity` and `peek` are
@@ -53,8 +53,8 @@ class ChargeCall : public store::CheckCall {
     policies_.push_back(policy);
     answers_.emplace_back();
   }
-  // Instead of Clear() and Add(): one check that its owner keeps for all requests, which is allowed
-  // where the store gives no answer.
+  // Replaces Clear() and Add() for one check that its owner keeps for all requests. Allowed where
+  // the store gives no answer.
   void Borrow(const store::Check& check, store::CheckAnswer& answer) {
     checks = {&check, 1};
     answers = {&answer, 1};
@@ -62,10 +62,11 @@ class ChargeCall : public store::CheckCall {
   [[nodiscard]] std::span<store::Check> mutable_checks() { return checks_; }
   [[nodiscard]] std::size_t size() const { return checks_.size(); }
 
-  // Sends it on its own: a step came between it and its batch, or it never had one. Without checks
+  // Sends it alone: another step came between it and its batch, or it never had one. Without checks
   // it is decided at once.
   void Send(const DecisionPath& path);
-  // Decides it by the policies alone: the store was asked something before, and gave no answer.
+  // Decides it by the failure policies alone, because the store did not answer an earlier call of
+  // the request.
   void DecideWithout(const DecisionPath& path, store::StoreError why);
 
   // Out, from OnCharged() on. Each of `answers` has a decision, the store's or the policy's; unless
@@ -83,10 +84,10 @@ class ChargeCall : public store::CheckCall {
              return answer.error != store::StoreError::kNone;
            });
   }
-  // Decides what the store left open. Where the request is then denied as a whole, what the store
-  // charged for it is taken back. `kept`: what the quotas point into.
+  // Decides what the store did not. If the request is then denied as a whole, takes back what the
+  // store charged for it. `kept`: what the quotas point into.
   void FallBack(const std::shared_ptr<const void>& kept);
-  // Remembers denials, measures the time.
+  // Remembers denials and measures the time.
   void Conclude();
 
  private:
@@ -100,7 +101,7 @@ class ChargeCall : public store::CheckCall {
   [[nodiscard]] Outcome OutcomeOfUnanswered(std::size_t i) const;
 
   const DecisionPath* path_ = nullptr;
-  std::uint64_t batch_ = 0;  // Which one of this thread it belongs to; 0: none, it is not timed.
+  std::uint64_t batch_ = 0;  // Its batch on this thread; 0: none, it is not measured.
   std::chrono::steady_clock::time_point started_;
   bool failed_ = false;
   // Room, reused. The spans of the store's call view it, unless they are borrowed.
@@ -144,15 +145,15 @@ class ChargeBatch {
   ChargeBatch& operator=(const ChargeBatch&) = delete;
   ~ChargeBatch();
 
-  // The charge is sent with the others. Without checks it is decided at once.
+  // Sends the charge with the others. Without checks it is decided at once.
   void Add(ChargeCall& charge) { Add(charge, path_); }
-  // The same on another path, which is timed as this one.
+  // The same for a charge that takes another path but is measured like this one.
   void Add(ChargeCall& charge, const DecisionPath& path);
-  // Another step comes first: the charge is timed from now on, and sends itself later.
+  // The charge is measured from now on, and sends itself later, after another step.
   void Join(ChargeCall& charge);
-  // Asks the store a call that is no charge, together with these.
+  // Sends a store call that is not a charge, together with these.
   void Ask(store::CheckCall& call) { Ask(call, path_.store); }
-  // Sends those that wait: to be called after the last one.
+  // Sends those that wait. Call it after the last one.
   void Send();
 
  private:
@@ -160,7 +161,7 @@ class ChargeBatch {
 
   void Ask(store::CheckCall& call, store::KeyStore& store);
 
-  // Far more than hides the memory's latency, and few enough for the stack; more go in pieces.
+  // Enough to hide the memory's latency, and few enough for the stack. More are sent in pieces.
   static constexpr std::size_t kAtOnce = 256;
 
   const DecisionPath& path_;
@@ -168,7 +169,7 @@ class ChargeBatch {
   const std::uint64_t number_;
   std::uint64_t answered_ = 0;
   std::chrono::steady_clock::time_point started_;
-  store::KeyStore* store_;  // Of those that wait.
+  store::KeyStore* store_;  // The calls that wait.
   std::size_t count_ = 0;
   std::array<store::CheckCall*, kAtOnce> asked_;  // NOLINT: only the first `count_` are read.
 };

@@ -30,7 +30,7 @@ void DenialMemory::Remember(const core::KeyView& key, const core::Quota& quota, 
             .until = now + std::min(denial.retry_after, kFar),
             .fresh = now + std::min(denial.reset_after, kFar),
             .cost = cost.units,
-            // Where a denial is counted, nothing is left after it.
+            // If the algorithm counts denied requests, a denial leaves nothing.
             .remaining = core::ChargesDenials(quota.algorithm) ? 0 : denial.remaining,
             .limit = quota.limit,
             .rate = quota.rate};

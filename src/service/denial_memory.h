@@ -36,7 +36,7 @@ class DenialMemory {
                 const Decision& denial, Time now);
 
   // The decision that the store would give: denied, degraded, with the rest of the wait. nullopt
-  // without a valid denial, for a smaller cost than the denied one, and for a quota of other
+  // without a valid denial, for a smaller cost than the denied one, and for a quota with other
   // numbers.
   [[nodiscard]] std::optional<Decision> Find(const core::KeyView& key, const core::Quota& quota,
                                              Cost cost, Time now) const;
@@ -48,7 +48,7 @@ class DenialMemory {
   static constexpr std::size_t kInBucket = 4;
   struct Denial {
     store::Fingerprint key{};
-    Time until{};  // Past: nothing is here.
+    Time until{};  // An instant that has passed: the place is free.
     Time fresh{};
     Units cost = 0;
     Units remaining = 0;

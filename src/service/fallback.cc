@@ -9,7 +9,7 @@ namespace sluice::service {
 
 namespace {
 
-// A call that the local table answers on the spot.
+// A call that the local table answers during the verb.
 template <class Call>
 class OnTheSpot final : public Call {
  public:
@@ -75,7 +75,7 @@ void Fallback::Decide(store::Atomicity atomicity, bool charge, FallbackRoom& roo
       unanswered.policy = rules::OnStoreError::kAllow;
     } else if (const auto denied = denials_.Find(check.key, check.quota, check.cost, Now())) {
       unanswered.failed = {.decision = *denied, .outcome = Outcome::kDegradedDenied};
-      unanswered.policy = rules::OnStoreError::kDeny;  // It is decided: no table is asked.
+      unanswered.policy = rules::OnStoreError::kDeny;  // Already decided: no table is needed.
     }
     any_local |= IsLocal(unanswered);
     charge &= atomicity == store::Atomicity::kEach || !Denies(unanswered);
@@ -123,7 +123,7 @@ void Fallback::Reset(const core::KeyView& key, const core::Quota& quota) {
   OnTheSpot<store::ResetCall> call;
   call.key = key;
   call.quota = quota;
-  call.has_receipts = false;  // What is charged here instead of in the store has none.
+  call.has_receipts = false;  // A charge that was made here instead of in the store has none.
   local_.Reset(call);
   SLUICE_ASSERT(call.answered);
 }

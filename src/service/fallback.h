@@ -53,7 +53,7 @@ struct UnansweredCheck {
   return !unanswered.check->shadow && !unanswered.failed.decision.allowed;
 }
 
-// Reused from request to request, so that falling back allocates nothing once warm.
+// Reused from request to request, so that a warm fallback allocates nothing.
 struct FallbackRoom {
   std::vector<UnansweredCheck> unanswered;
   std::vector<store::Check> checks;
@@ -69,10 +69,10 @@ class Fallback {
   // Both outlive it. `local` answers during the verb.
   Fallback(store::KeyStore& local, const std::atomic<int>& nodes) : local_(local), nodes_(nodes) {}
 
-  // For checks that this node alone judges: CL.THROTTLE.
+  // For checks that only this node judges: CL.THROTTLE.
   [[nodiscard]] store::KeyStore& local() { return local_; }
 
-  // Keeps a denial of the store.
+  // Remembers a denial of the store.
   void Remember(const store::Check& check, const Decision& denial) {
     denials_.Remember(check.key, check.quota, check.cost, denial, Now());
   }
@@ -82,7 +82,8 @@ class Fallback {
   // either.
   void Decide(store::Atomicity atomicity, bool charge, FallbackRoom& room);
 
-  // The same for this node's state, after the store reset a key, lifted its ban or gave units back.
+  // Does the same to this node's state, after the store reset a key, lifted its ban or gave units
+  // back.
   void Reset(const core::KeyView& key, const core::Quota& quota);
   void Unban(const core::KeyView& key, const core::Quota& quota);
   void Forget(const core::KeyView& key, const core::Quota& quota) { denials_.Forget(key, quota); }
@@ -92,7 +93,7 @@ class Fallback {
 
  private:
   [[nodiscard]] static DenialMemory::Time Now() { return std::chrono::steady_clock::now(); }
-  // This node's part of it.
+  // This node's share of it.
   [[nodiscard]] core::Quota ShareOf(const core::Quota& quota) const;
   void DecideLocally(store::Atomicity atomicity, bool charge, FallbackRoom& room);
 

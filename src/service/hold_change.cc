@@ -30,7 +30,7 @@ void HoldChange::Change(const NamedHold& named, const OperationParts::Target& ta
   const rules::Rule* const rule = FindRule(*target.active, named.key.rule());
   const bool known = rule != nullptr && core::HasHolds(rule->quota.algorithm);
   if (!known && kind == Kind::kRenew) {
-    return;  // No rule in force could have granted it: as one that is gone.
+    return;  // No active rule could have granted it, so it is treated as one that is gone.
   }
   // The hold is in the store under the old id until the key is touched under the new one. Where the
   // rule is gone, or is of another kind by now, its holds go on until they expire, and still are

@@ -11,8 +11,7 @@
 
 namespace sluice::service {
 
-// What holders do with their holds: give them back, or keep them for longer. Both may be said
-// again.
+// What callers do with their holds: release them, or renew them. Both may be repeated.
 class HoldChange {
  public:
   enum class Kind : std::uint8_t {
@@ -20,7 +19,7 @@ class HoldChange {
     kRenew,  // The hold expires the rule's hold_ttl from now.
   };
   struct NamedHold {
-    core::Key key;  // Of the rule as it was called when the hold was granted.
+    core::Key key;  // Has the rule's id of when the hold was granted.
     store::GrantedHold hold;
   };
 

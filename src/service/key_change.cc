@@ -31,7 +31,7 @@ void KeyChange::FindRules(const ActiveRules& active) {
   if (!only_rule.empty() && only == nullptr) {
     request_error = NoSuchRule(only_rule);
   } else if (active.rules != nullptr) {
-    // Cost 0: no kind of change spends.
+    // Cost 0: no kind of change charges anything.
     if (Result<void> matched =
             active.rules->Match(attributes, Cost{.units = 0}, active.modes, matches_,
                                 {.absent_cost = rules::AbsentCost::kIsTheCalls,
@@ -72,7 +72,7 @@ void KeyChange::Change(const rules::AppliedRule& applied, const OperationParts::
     case Kind::kReset: {
       auto& reset = parts_.Add<store::ResetCall>(key, std::move(former_ids), receive);
       reset.quota = applied.quota;
-      // A receipt that is out may have the numbers of an earlier set of rules.
+      // A receipt in use may have the numbers of an earlier set of rules.
       reset.counts_for =
           std::max(applied.rule->longest_refill,
                    history.ChargesCountFor(*applied.rule, std::chrono::steady_clock::now()));

@@ -29,12 +29,12 @@ class KeyChange {
   // In.
   Kind kind = Kind::kReset;
   Attributes attributes;
-  // Not empty: the key of this rule, whether or not its match holds; a name that no rule has is an
+  // Not empty: the key of this rule, whether its match holds or not. A name that no rule has is an
   // error.
   std::string_view only_rule;
   Units units = 0;  // 0 to kMaxUnits, whatever the rule's own `cost` says.
   // Out.
-  std::size_t touched = 0;                             // How many keys the store carried it out on.
+  std::size_t touched = 0;                             // Keys that the store has changed.
   store::StoreError error = store::StoreError::kNone;  // The last failure among the others.
   std::string request_error;                           // Not empty: the attributes were wrong.
 
@@ -49,7 +49,7 @@ class KeyChange {
   OperationParts parts_;
 };
 
-// All bans that last.
+// All active bans.
 class BanList final : public store::BansCall {
  public:
   explicit BanList(Operation& operation) : operation_(operation) {}

@@ -26,8 +26,8 @@ Hold HoldOf(const service::RuleDecision& made) {
   return hold;
 }
 
-// One check, whose room is reused. The table answers during Submit(), so that one for each thread
-// serves every limiter that the thread asks.
+// One check with reusable memory. The table answers during Submit(), so one per thread serves every
+// limiter that the thread uses.
 class InProcessCheck final : public service::Completion {
  public:
   service::RuleCheck& check() { return check_; }

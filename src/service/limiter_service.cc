@@ -58,7 +58,7 @@ void LimiterService::Submit(std::span<Operation* const> batch) {
       check.insight_ = insight_;
       charges.Add(check.charge_, throttle_path_);
     } else {
-      charges.Send();  // Checks before it in the batch do not see what it changes.
+      charges.Send();  // Checks before it in the batch do not see its changes.
       Start(*operation);
     }
   }

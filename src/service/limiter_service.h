@@ -20,7 +20,7 @@ namespace sluice::service {
 // outlive it; it outlives every operation that is not complete.
 class LimiterService {
  public:
-  // `fallback`: for a store that can be away; nullptr for one that cannot.
+  // `fallback`: for a store that can be unreachable; nullptr for one that cannot.
   // `insight`: what operators see of decisions; nullptr: nothing is recorded.
   LimiterService(store::KeyStore& store, ServiceMetrics& metrics, Fallback* fallback = nullptr,
                  insight::Insight* insight = nullptr);
@@ -33,9 +33,9 @@ class LimiterService {
   [[nodiscard]] std::shared_ptr<const rules::RuleSet> Rules() const;
   [[nodiscard]] rules::ModeOverrides Modes() const;
 
-  // The operations of one turn of a loop, in their order. Checks that follow each other are asked
-  // of the store together, each judged for itself; with a fallback its table judges those that
-  // bring their own numbers.
+  // The operations of one turn of a loop, in order. Consecutive checks go to the store together,
+  // and each is judged by itself. If there is a fallback, its table judges those with their own
+  // numbers.
   void Submit(std::span<Operation* const> batch);
   void Submit(Operation& operation) {
     Operation* const one = &operation;
@@ -51,7 +51,7 @@ class LimiterService {
   insight::Insight* const insight_;
   const DecisionPath path_;
   const DecisionPath throttle_path_;
-  std::mutex publishing_;  // One change at a time: each builds on the snapshot before.
+  std::mutex publishing_;  // One change at a time: each builds on the snapshot before it.
   PublishedRules published_;
 };
 

@@ -10,7 +10,7 @@ void BanList::OnAnswered() noexcept {
 
 void OperationParts::CloseOne() noexcept {
   if (--open_ == 0) {
-    const auto kept = std::move(active_);  // The operation may be gone when it has completed.
+    const auto kept = std::move(active_);  // The operation may be gone after its completion.
     operation_.Complete();
   }
 }

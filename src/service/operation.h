@@ -54,7 +54,7 @@ class Operation {
   Deadline deadline = Deadline::max();
   base::RequestId request_id;
 
-  // Makes room for another request.
+  // Prepares for another request.
   void Clear() {
     arena.Clear();
     attributes.clear();
@@ -62,7 +62,7 @@ class Operation {
     request_id.Clear();
   }
 
-  // Makes the operation ask this, and returns it with its fields as in a new one.
+  // Makes this the operation's verb, and returns it with its fields as in a new one.
   template <class Kind>
   Kind& Ask() {
     if constexpr (std::is_same_v<Kind, RuleCheck>) {
@@ -77,7 +77,7 @@ class Operation {
       return other_.emplace<Kind>(*this);
     }
   }
-  // What it asks. Requires that it is of this kind.
+  // The verb. Requires that it is of this kind.
   template <class Kind>
   [[nodiscard]] Kind& Get() {
     if constexpr (std::is_same_v<Kind, RuleCheck>) {

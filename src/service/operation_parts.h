@@ -23,7 +23,7 @@ class OperationParts {
   // What the verb acts on.
   struct Target {
     store::KeyStore& store;
-    Fallback* fallback;  // nullptr: the store cannot be away.
+    Fallback* fallback;  // nullptr: the store cannot be unreachable.
     std::shared_ptr<const ActiveRules> active;
     store::StoreCall::Deadline deadline;
   };
@@ -34,7 +34,7 @@ class OperationParts {
     calls_.clear();
     active_ = target.active;
     deadline_ = target.deadline;
-    open_ = 1;  // Until End(), so that the last answer so far is not taken for the last of all.
+    open_ = 1;  // Held until End(), so that an early answer is not taken for the last one.
   }
   void End() { CloseOne(); }
 
@@ -63,7 +63,7 @@ class OperationParts {
       all_.CloseOne();
     }
 
-    const std::vector<std::string> former_ids;  // What the key's point into.
+    const std::vector<std::string> former_ids;  // The key's former ids point into this.
 
    private:
     OperationParts& all_;

@@ -6,11 +6,11 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-// How the numbers of a decision are rounded for people and programs outside: always so
-// that no caller comes too early. Pure functions.
+// How the numbers of a decision are rounded for callers: always so that no caller returns too
+// early. Pure functions.
 namespace sluice::service {
 
-// Units times nanoseconds, and instants plus the longest waits, pass 64 bits.
+// Units times nanoseconds, and instants plus the longest waits, exceed 64 bits.
 __extension__ using Int128 = __int128;
 
 // The least whole number of `unit`s that is not less than `time`; 0 for what has passed.
@@ -27,8 +27,8 @@ __extension__ using Int128 = __int128;
   return CeilOf(time, std::chrono::milliseconds(1));
 }
 
-// The least whole number that is not less than value / by; 0 for what is below. `by` > 0.
-// Nearly always both fit 64 bits, where the processor divides by itself.
+// The least whole number that is not less than value / by; 0 if that is negative. `by` > 0. Nearly
+// always both fit 64 bits, where the processor can divide.
 [[nodiscard]] constexpr Int128 CeilDivide(Int128 value, Int128 by) {
   constexpr Int128 kNarrow = std::numeric_limits<std::uint64_t>::max();
   if (value <= 0) {

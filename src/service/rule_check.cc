@@ -79,7 +79,7 @@ void RuleCheck::Match(ActiveRulesPin& pin, ServiceMetrics& metrics, insight::Ins
     return;
   }
 
-  // By a rule that denies, or needs an attribute which is absent. Then nothing is charged.
+  // Decided by a rule that denies, or that needs an absent attribute. Then nothing is charged.
   bool refused = false;
   for (const rules::AppliedRule& applied : matches_.applied()) {
     const rules::Rule& rule = *applied.rule;
@@ -119,7 +119,8 @@ void RuleCheck::OnCharged() noexcept {
     metrics_->CountRequest(RequestResult::kError);
   }
   ActiveRulesPin& pin = *pin_;
-  operation_.Complete();  // It may be gone now; what its verdict points to must not be before.
+  // The check may be gone now, but what its verdict points to must live until here.
+  operation_.Complete();
   pin.Drop();
 }
 

@@ -19,7 +19,7 @@ namespace sluice::service {
 
 class Operation;
 
-// The verb of every request that asks whether it may pass, by the rules in force. It keeps its room
+// The verb of every request that asks whether it may pass, by the active rules. It keeps its memory
 // from request to request, so that nothing is allocated once warm.
 class RuleCheck {
  public:
@@ -27,7 +27,7 @@ class RuleCheck {
   RuleCheck(const RuleCheck&) = delete;
   RuleCheck& operator=(const RuleCheck&) = delete;
 
-  // As a new one, but for the room.
+  // Resets all but the memory.
   void Clear() {
     attributes = {};
     cost = Cost{};
@@ -44,7 +44,8 @@ class RuleCheck {
   // Not empty: only this rule is asked, if it applies; a name that no rule has is an error of
   // the request. Alive as `attributes` are.
   std::string_view only_rule;
-  bool peek = false;  // The verdict of such a check, with what is left now; changes nothing.
+  // Returns the verdict of such a check with the current numbers, and changes nothing.
+  bool peek = false;
   bool want_receipts = false;  // Of all that is charged: what a refund or settlement must name.
   // Whether `cost` replaces the cost of a rule whose cost attribute is absent: for a status, which
   // asks what is left. A check without that attribute cannot be judged.

@@ -18,7 +18,7 @@ void RuleHistory::TakeRenames(const rules::RuleSet& after) {
       renames.insert_or_assign(old, stated_before ? known->second : Rename{rule.id, sets_});
     }
   }
-  // Ids that lead to no active rule are dropped, and so are ids of other rules now.
+  // Drops ids that lead to no active rule, and ids that other rules have now.
   for (const auto& [old, rename] : renames_) {
     const auto next = renames.find(rename.id);
     const std::string& now = next == renames.end() ? rename.id : next->second.id;

@@ -18,13 +18,13 @@ class RuleHistory {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // What was in force before the start is not known. No receipt of it is taken to count longer.
+  // The rules before the start are not known. No receipt from that time is assumed to count longer.
   static constexpr Duration kBeforeStart = std::chrono::hours(24);
 
   // `after` is in force from `now` on, instead of `before`; nullptr: there was none.
   void Replace(const rules::RuleSet* before, const rules::RuleSet& after, Time now);
 
-  // By what id the rule goes that was called `old`; nullptr if it was not renamed. A chain of
+  // The current id of the rule that was called `old`; nullptr if it was not renamed. A chain of
   // renames leads from each of its ids to the last one.
   [[nodiscard]] const std::string* NameNow(std::string_view old) const;
   // All ids that `rule` had, the latest first: those that it states, and those of its renames since

@@ -36,7 +36,7 @@ std::vector<ServiceMetrics::RuleCounters> ServiceMetrics::ForRules(const rules::
   }
   in_force_ = counters.size();
 
-  // The oldest of those that are gone make room; a request under way keeps its own alive.
+  // The oldest of the removed rules make room. A request in flight keeps its own alive.
   std::size_t gone = known_.size() - in_force_;
   std::erase_if(order_, [&](const std::string& id) {
     const auto at = known_.find(id);

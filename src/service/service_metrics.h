@@ -51,7 +51,7 @@ inline constexpr std::string_view kThrottleRule = "@cl.throttle";
 class RuleCounts {
  public:
   void Add(Outcome outcome) noexcept { outcomes_.Add(static_cast<std::size_t>(outcome)); }
-  // In shadow it would have denied what every rule in force allowed.
+  // In shadow mode it would have denied what every active rule allowed.
   void AddNewlyDenied() noexcept { newly_denied_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t Read(Outcome outcome) const noexcept {
     return outcomes_.Read(static_cast<std::size_t>(outcome));
@@ -95,7 +95,7 @@ class ServiceMetrics final : public telemetry::Source {
   void CountRequest(RequestResult result) noexcept {
     requests_.Add(static_cast<std::size_t>(result));
   }
-  // Of a check that no rule asked for: shown under kThrottleRule.
+  // Of a check without a rule: shown under kThrottleRule.
   void CountThrottle(Outcome outcome) noexcept { throttle_.Add(outcome); }
   // Of a rule in shadow: requests that it would have denied and all other rules allowed.
   [[nodiscard]] std::uint64_t NewlyDenied(std::string_view rule) const;
@@ -103,14 +103,14 @@ class ServiceMetrics final : public telemetry::Source {
   [[nodiscard]] std::chrono::system_clock::time_point since() const noexcept { return since_; }
   // The keys that shadow rules would have denied.
   [[nodiscard]] ShadowDenials& shadow_denials() noexcept { return shadow_denials_; }
-  // From a request's being handed in to its verdict; nullptr where that is not timed.
+  // From the submission of a request to its verdict; nullptr if that is not measured.
   [[nodiscard]] telemetry::Histogram* durations() noexcept {
     return times_decisions_ ? &duration_ : nullptr;
   }
   // Called with the result of each load of rules, including the first.
   void CountReload(bool ok) noexcept { reloads_.Add(ok ? 1 : 0); }
 
-  // For tests and people who look: 0 for a rule never seen.
+  // For tests and tools: 0 for a rule never seen.
   [[nodiscard]] std::uint64_t Count(std::string_view rule, Outcome outcome) const;
   [[nodiscard]] std::uint64_t Count(RequestResult result) const noexcept;
 
@@ -130,9 +130,10 @@ class ServiceMetrics final : public telemetry::Source {
   telemetry::Histogram duration_;
   ShadowDenials shadow_denials_;
 
-  mutable std::mutex mutex_;  // Guards all below.
+  mutable std::mutex mutex_;  // Guards all members below.
   std::unordered_map<std::string, Known> known_;
-  std::vector<std::string> order_;  // Ids as they first came: all scrapes have the same form.
+  // Ids in the order of their first use, so that all scrapes have the same order.
+  std::vector<std::string> order_;
   std::size_t in_force_ = 0;
   std::map<std::string, AttributeCounter, std::less<>> missing_;
 };

@@ -21,7 +21,7 @@ void Settlement::Start(const OperationParts::Target& target) {
 void Settlement::Settle(Charge& charge, const OperationParts::Target& target) {
   const rules::Rule* const rule = FindRule(*target.active, charge.key.rule());
   charge.settled = charge.made.units;
-  // A change of the shape starts all keys fresh: what was charged before is nowhere any more.
+  // A change of the shape starts all keys fresh, so earlier charges no longer exist.
   const bool known = rule != nullptr && core::ShapeDigest(rule->quota) == charge.made.shape;
   charge.error = known ? store::StoreError::kNone : store::StoreError::kNotFound;
   if (!known || (kind == Kind::kSettle && rule->has_own_cost)) {

@@ -14,9 +14,9 @@
 
 namespace sluice::service {
 
-// What one rule charged for a request, and what became of it.
+// What one rule charged for a request, and the result of its settlement.
 struct Charge {
-  // In, as the request's verdict had it.
+  // In, as in the request's verdict.
   core::Key key;
   store::Charge made;
   // Out. kNotFound: an unknown charge, a rule that no longer exists, or one of another shape.
@@ -24,7 +24,7 @@ struct Charge {
   Units settled = 0;
 };
 
-// Says what a request cost in the end, each charge once.
+// Settles a request at its actual cost, each charge once.
 class Settlement {
  public:
   enum class Kind : std::uint8_t {

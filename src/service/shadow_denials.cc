@@ -104,7 +104,7 @@ std::vector<ShadowDenials::Key> ShadowDenials::Keys() const {
   keys.reserve(kSets * kWays);
   for (Set& set : *sets_) {
     while (set.taken.exchange(true, std::memory_order_acquire)) {
-      std::this_thread::yield();  // The other thread is soon done.
+      std::this_thread::yield();  // The other thread finishes soon.
     }
     for (const Entry& entry : set.entries) {
       if (entry.denied != 0) {

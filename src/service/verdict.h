@@ -18,8 +18,8 @@ namespace sluice::service {
 struct RuleDecision {
   const rules::Rule* rule = nullptr;
   core::Quota quota{};                     // The numbers it was judged by.
-  Cost cost{};                             // What it was asked to spend.
-  std::span<const core::KeyPart> parts{};  // Whose; empty if a key attribute was missing.
+  Cost cost{};                             // The units that it asked for.
+  std::span<const core::KeyPart> parts{};  // The key; empty if a key attribute was missing.
   Decision decision{};
   insight::Outcome outcome = insight::Outcome::kAllowed;
   bool charged = false;
@@ -33,7 +33,7 @@ struct RuleDecision {
 // The numbers are those of one rule, the governing one: see Governing().
 struct Verdict {
   bool allowed = true;
-  bool kill_switch = false;             // It is on: every rule is off, nothing was judged.
+  bool kill_switch = false;             // Every rule is off, nothing was judged.
   int governing = -1;                   // Index in `decisions`; -1 where no enforced rule applies.
   Duration wait{};                      // The longest wait of the enforced rules (shaping); 0 on
                                         // a denial, which queues nothing.
@@ -61,7 +61,7 @@ struct Verdict {
 // Whether no enforced rule denies.
 [[nodiscard]] bool EnforcedAllow(std::span<const RuleDecision> decisions);
 
-// Whether a rule that applied is one that grants holds.
+// Whether a rule that applied grants holds.
 [[nodiscard]] bool MayHold(const Verdict& verdict);
 
 // The longest wait of the enforced rules.

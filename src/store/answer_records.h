@@ -9,20 +9,20 @@
 
 namespace sluice::store {
 
-// One request that may come again, at any node: who answers it, and what it was answered.
+// One request that may be repeated at any node: which node answers it, and the answer.
 class RecordCall : public StoreCall {
  public:
   enum class Verb : std::uint8_t { kClaim, kKeep, kDrop };
   enum class Found : std::uint8_t {
-    kOurs,      // Nobody has it: until `lasts` is over, this owner is the one to answer.
-    kAnswered,  // `answer` is what it was answered.
-    kOther,     // It belongs to another body.
-    kPending,   // Another owner is just answering it.
+    kOurs,      // It was free: for `lasts`, this owner is the one to answer it.
+    kAnswered,  // `answer` is the first answer.
+    kOther,     // The key was used with another body.
+    kPending,   // Another owner is answering it now.
   };
 
   // In. Both of hexadecimal digits alone.
-  std::string name;  // Whose request: a digest of caller and key.
-  std::string body;  // A digest of what is asked.
+  std::string name;  // A digest of the caller and its key.
+  std::string body;  // A digest of the request's body.
   std::uint64_t owner = 0;
   Duration lasts{};    // Whole milliseconds, at least 1. kClaim: the claim; kKeep: the answer.
   std::string answer;  // Of kKeep. Any bytes.
@@ -31,15 +31,16 @@ class RecordCall : public StoreCall {
   Found found = Found::kOurs;
 };
 
-// Where nodes share such records. Each verb is one atomic step and as a KeyStore's otherwise.
+// Stores such records for all nodes. Each verb is one atomic step; otherwise it works like a
+// KeyStore's.
 class AnswerRecords {
  public:
   virtual ~AnswerRecords() = default;
 
   virtual void Claim(RecordCall& call) = 0;
-  // Does nothing where another owner has it.
+  // Does nothing if another owner has claimed it.
   virtual void Keep(RecordCall& call) = 0;
-  // Gives the claim up. Does nothing where it is answered or another owner's.
+  // Releases the claim. Does nothing if it is answered or if another owner has claimed it.
   virtual void Drop(RecordCall& call) = 0;
 };
 

@@ -24,7 +24,7 @@ namespace {
 using core::Algorithm;
 using core::Quota;
 
-// What a ban's slot says: ListState's own words.
+// The state of a ban's slot, in the words of ListState.
 struct BanState {
   std::int64_t until_ns = 0;
   std::int64_t since_ns = 0;
@@ -42,14 +42,14 @@ bool IsLasting(const Slot& slot, const Turn& turn) {
          BanIn(slot).until_ns > turn.now.monotonic.time_since_epoch().count();
 }
 
-// The ban that lasts under that fingerprint; nullopt if none does.
+// The active ban under that fingerprint; nullopt if there is none.
 std::optional<BanState> LastingBan(const TableCore& core, const Turn& turn,
                                    const Fingerprint& ban) {
   std::optional<BanState> found;
   UseSlot(core, turn, ban, [&](Slot& slot) {
     if (IsLasting(slot, turn)) {
       found = BanIn(slot);
-      Warm(slot);  // A key that comes again must not be forgotten.
+      Warm(slot);  // A key that comes back must not be forgotten.
     }
   });
   return found;
@@ -60,11 +60,11 @@ TableInstant UntilOf(const TableCore& core, const Turn& turn, const Fingerprint&
   return lasting ? TableInstant(Duration(lasting->until_ns)) : TableInstant{};
 }
 
-// The longest text that a ban keeps of its key; of a longer one the rule alone.
+// The longest key text that a ban stores; of a longer one it stores only the rule.
 constexpr std::size_t kTextBytes = 2048;
 using TextRoom = std::array<char, kTextBytes>;
 
-// Writes whose ban it is: how many bytes. Allocates nothing.
+// Writes the text of the banned key and returns its size. Allocates nothing.
 std::string_view TextOf(core::KeyView key, TextRoom& room) {
   if (core::KeyBytes(core::KeyForm::kWhole, key) > room.size()) {
     key.parts = {};
@@ -77,7 +77,7 @@ std::string_view TextOf(core::KeyView key, TextRoom& room) {
   return {room.data(), size};
 }
 
-// Its text in blocks that are not linked yet; none if there is no room for all of it.
+// Writes the text into blocks that are not linked yet; none if there is no room for all of it.
 ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text) {
   ListState list;
   for (std::size_t at = 0; at < text.size(); at += kTextBytesPerBlock) {
@@ -100,7 +100,7 @@ ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text
   return list;
 }
 
-// Copies the text of a locked slot's ban: how many bytes. Allocates nothing.
+// Copies the text of a locked slot's ban and returns its size. Allocates nothing.
 std::size_t CopyText(const TableCore& core, const Slot& slot, TextRoom& into) {
   const std::size_t size = std::min<std::uint64_t>(BanIn(slot).text_bytes, into.size());
   std::size_t copied = 0;
@@ -118,7 +118,7 @@ Quota DenialQuota(const core::Ban& ban) {
   return {.algorithm = Algorithm::kSlidingWindowLog, .limit = ban.after, .window = ban.within};
 }
 
-// One question of the denials' log, on its way through the same steps as any.
+// A check of the log of denials, which takes the same steps as any check.
 class DenialCall final : public CheckCall {
  public:
   DenialCall(const core::KeyView& key, const core::Ban& ban) {
@@ -128,7 +128,7 @@ class DenialCall final : public CheckCall {
     answers = {&answer_, 1};
   }
   void OnAnswered() noexcept override {}
-  // Whether the denial that was counted is the last one that the key takes.
+  // Whether the counted denial is the one that bans the key.
   [[nodiscard]] bool fills() const {
     return !answer_.decision.allowed || answer_.decision.remaining == 0;
   }
@@ -152,8 +152,8 @@ SlotArray::Newcomer NewcomerAs(TableCore& core, const Turn& turn, const core::Ke
           .may_evict = core.when_full == WhenFull::kEvict};
 }
 
-// Writes a ban into its own locked slot, which may already contain one. The old one stays until the
-// new one is written whole, in the journal too: a process killed in between lifts no ban.
+// Writes a ban into its own locked slot, which may already contain one. The old ban stays until the
+// new one is complete, in the journal too: a process that is killed in between lifts no ban.
 void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView& key,
               BanState ban) {
   ListState list = std::bit_cast<ListState>(slot.state);
@@ -175,7 +175,7 @@ void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView
   journal.Retire();
 }
 
-// Puts a ban beside the key, or makes the one that it has as long and as old. False: no room.
+// Adds a ban for the key, or prolongs an existing one. False: no room.
 bool PutBan(TableCore& core, const Turn& turn, const core::KeyView& key, BanState ban) {
   const Fingerprint fingerprint = core.hash.OfBan(key.rule, key).ban;
   for (int i = 0; i < kTries; ++i) {
@@ -236,7 +236,7 @@ bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, Tabl
                                .since_ns = turn.now.monotonic.time_since_epoch().count()});
   if (imposed) {
     TableCounters::Add(core.counters.bans);
-    // When the ban is over, denials are counted from none.
+    // After the ban, denials are counted from zero.
     UseSlot(core, turn, core.hash.OfBan(key.rule, key).denials,
             [&core](Slot& slot) { core.slots.Clear(slot); });
   }
@@ -246,8 +246,7 @@ bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, Tabl
 void AdoptBan(TableCore& core, const Turn& turn, const core::KeyView& key, std::string_view former,
               const core::Ban& ban) {
   const KeyHash::BanKeys was = core.hash.OfBan(former, key);
-  // A ban says in its text whose it is: so it is written again, and the old one is removed
-  // afterwards.
+  // A ban's text names its key, so the ban is written again, and the old one is removed afterwards.
   if (const auto lasting = LastingBan(core, turn, was.ban);
       lasting && PutBan(core, turn, key, *lasting)) {
     UseSlot(core, turn, was.ban, [&core](Slot& slot) { core.slots.Clear(slot); });

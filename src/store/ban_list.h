@@ -27,20 +27,18 @@ namespace sluice::store {
 // left, and for the limit, which would say `by_limit` now.
 [[nodiscard]] Decision BannedDecision(const Check& check, Duration left, const Decision& by_limit);
 
-// Counts a denial of `key`; if it was the last one that it takes, the key is banned from now on.
-// True if so.
+// Counts a denial of `key`. Returns true if it was the one that bans the key from now on.
 bool CountDenial(TableCore& core, const Turn& turn, const core::KeyView& key, const core::Ban& ban);
 
-// Bans `key` until `until`, or until a later end that a ban has already. False: no room.
+// Bans `key` until `until`, or until the end of an existing ban if that is later. False: no room.
 bool ImposeBan(TableCore& core, const Turn& turn, const core::KeyView& key, TableInstant until);
-// Moves what the key has under a former id of its rule: the ban that lasts, and the denials that
-// count towards one.
+// Moves an active ban, and the denials that count towards one, from a former id of the key's rule.
 void AdoptBan(TableCore& core, const Turn& turn, const core::KeyView& key, std::string_view former,
               const core::Ban& ban);
 // Lifts its ban and forgets its denials. False if it was not banned.
 bool LiftBan(TableCore& core, const Turn& turn, const core::KeyView& key);
 
-// Every ban that lasts. Takes as long as reading the table; others decide meanwhile.
+// Every active ban. Takes as long as reading the whole table; other threads decide meanwhile.
 [[nodiscard]] std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn);
 
 }  // namespace sluice::store

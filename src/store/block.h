@@ -39,7 +39,7 @@ inline constexpr std::uint8_t kBanKind = 12;
 }
 inline constexpr std::uint8_t kLastKind = std::max(kBanKind, KindOf(core::kAllAlgorithms.back()));
 
-// nullopt for what is no algorithm's.
+// nullopt for a mark or a ban.
 [[nodiscard]] constexpr std::optional<core::Algorithm> AlgorithmOf(std::uint8_t kind) {
   if (kind == 0 || kind == kMarkKind || kind == kBanKind || kind > kLastKind) {
     return std::nullopt;
@@ -47,7 +47,7 @@ inline constexpr std::uint8_t kLastKind = std::max(kBanKind, KindOf(core::kAllAl
   return static_cast<core::Algorithm>(kind < kMarkKind ? kind - 1 : kind - 3);
 }
 
-// Which kind of block a slot has; kFree if none.
+// The kind of block that a slot has; kFree if none.
 [[nodiscard]] constexpr BlockKind BlocksOf(core::Algorithm algorithm) {
   switch (core::TraitsOf(algorithm).items) {
     case core::Items::kNone:
@@ -67,11 +67,12 @@ inline constexpr std::uint8_t kLastKind = std::max(kBanKind, KindOf(core::kAllAl
   return BlocksOf(kind) != BlockKind::kFree;
 }
 
-// One unit group in flight. Empty unless its bit in the block's mask is set.
+// The units of one request in flight. Empty unless its bit in the block's mask is set.
 struct Hold {
   std::uint64_t id = 0;
   std::int64_t expiry_ns = 0;
-  std::uint64_t charge = 0;  // The units below, the priority that they were granted to above.
+  // The units in the low bits, the priority that they were granted to in the high bits.
+  std::uint64_t charge = 0;
 
   [[nodiscard]] static constexpr std::uint64_t ChargeOf(Units units, core::PriorityTag priority) {
     return static_cast<std::uint64_t>(units) | (std::uint64_t{priority} << kUnitsBits);
@@ -109,7 +110,7 @@ class Block {
   [[nodiscard]] BlockKind kind() const {
     return static_cast<BlockKind>(owner_.load(std::memory_order_relaxed) >> kShift);
   }
-  // Entries: where the oldest stands. Holds: a mask of the places in use.
+  // Entries: the place of the oldest. Holds: a mask of the places in use.
   [[nodiscard]] std::uint32_t first() const {
     return next_.load(std::memory_order_relaxed) >> kShift;
   }
@@ -134,22 +135,22 @@ class Block {
     set_owner(slot, kind);
   }
 
-  // The payload is bytes, read and written as what the block's kind says.
+  // The payload is bytes, which are read and written according to the block's kind.
   [[nodiscard]] core::Entry entry(std::uint32_t i) const { return Get<core::Entry>(i); }
   void set_entry(std::uint32_t i, const core::Entry& entry) { Put(i, entry); }
-  // Where it lies, for the journal.
+  // Its address, for the journal.
   [[nodiscard]] const std::byte* place_of_entry(std::uint32_t i) const {
     return payload_.data() + i * sizeof(core::Entry);
   }
   [[nodiscard]] Hold hold(std::uint32_t i) const { return Get<Hold>(i); }
   void set_hold(std::uint32_t i, const Hold& hold) { Put(i, hold); }
-  // In one store: a process that is killed meanwhile leaves the old expiry or the new one.
+  // In one store: a killed process leaves either the old expiry or the new one.
   void set_hold_expiry(std::uint32_t i, std::int64_t expiry_ns) {
     std::memcpy(payload_.data() + i * sizeof(Hold) + offsetof(Hold, expiry_ns), &expiry_ns,
                 sizeof(expiry_ns));
   }
   [[nodiscard]] BlockText text() const { return Get<BlockText>(0); }
-  // At most kTextBytesPerBlock; what is behind them says nothing.
+  // At most kTextBytesPerBlock; the bytes behind them have no meaning.
   void set_text(std::string_view text) { std::memcpy(payload_.data(), text.data(), text.size()); }
 
  private:

@@ -58,7 +58,7 @@ BlockPool::BlockPool(std::span<Block> blocks, const std::vector<bool>& in_use) :
 }
 
 BlockRef BlockPool::Take() {
-  // Acquire pairs with the release in Push: the giver's writes to the block come first.
+  // Acquire pairs with the release in Push: the pushing thread's writes to the block are visible.
   std::uint64_t top = top_.load(std::memory_order_acquire);
   for (;;) {
     const auto ref = static_cast<BlockRef>(top);
@@ -105,8 +105,8 @@ void BlockPool::GiveChain(BlockRef first, BlockRef end) {
 void BlockPool::Push(BlockRef first, BlockRef last, std::uint32_t count) {
   in_use_.fetch_sub(count, std::memory_order_relaxed);
   std::uint64_t top = top_.load(std::memory_order_relaxed);
-  // Release pairs with the acquires in Take: the taker sees these blocks as they were given. What
-  // `top` was read as is only a number to write, so reading it may be relaxed.
+  // Release pairs with the acquires in Take: the taker sees the blocks as they were pushed. The
+  // value of `top` is only written back, so reading it may be relaxed.
   do {
     at(last).set_next(static_cast<BlockRef>(top));
   } while (!top_.compare_exchange_weak(top, Tagged(top, first), std::memory_order_acq_rel,

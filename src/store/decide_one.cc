@@ -13,8 +13,8 @@ namespace sluice::store {
 
 namespace {
 
-// Finds the key's slot, or makes it one if its check may be charged, and locks it. nullptr:
-// it has none, or, with *full set, there is no room or others took it each time.
+// Finds and locks the key's slot, or inserts one if the check may be charged. nullptr: it has none,
+// or, with *full set, there is no room or other threads took it each time.
 Slot* FindAndLock(TableCore& core, const Turn& turn, const CheckCall& call, const Fingerprint& key,
                   bool* full) {
   const auto wants_slot = [&call] { return !call.peek && WantsSlot(call.checks[0]); };
@@ -63,7 +63,7 @@ void PutState(Slot& slot, const State& state) {
   }
 }
 
-// Writes what a charge leaves: all of it or, if the process is killed in the middle, nothing.
+// Writes the state after a charge: all of it or, if the process is killed meanwhile, nothing.
 template <class State>
 void Write(TableCore& core, const Turn& turn, Slot& slot, const State& state, TableInstant expiry) {
   const std::uint32_t second = ExpirySecond(expiry, turn.now.monotonic);
@@ -75,7 +75,7 @@ void Write(TableCore& core, const Turn& turn, Slot& slot, const State& state, Ta
   journal.Retire();
 }
 
-// Writes each field once: zeroing the whole first costs more than all of them.
+// Writes each field once: zeroing the whole object first costs more than writing all of them.
 void Answer(CheckAnswer& answer, const Decision& decision, const Check& check) {
   answer.error = StoreError::kNone;
   answer.decision.allowed = decision.allowed;
@@ -93,7 +93,7 @@ void Answer(CheckAnswer& answer, const Decision& decision, const Check& check) {
   answer.receipt = {};
 }
 
-// A check whose key has no slot: it finds no room for one, or it changes nothing.
+// A check whose key has no slot: there is no room for one, or the check changes nothing.
 [[gnu::noinline]] Decision DecideAbsent(TableCore& core, const Turn& turn, const CheckCall& call,
                                         bool full) {
   const Check& check = call.checks[0];
@@ -106,8 +106,8 @@ void Answer(CheckAnswer& answer, const Decision& decision, const Check& check) {
              : JudgeCheck(check.quota, RawState{}, no_entries, turn.now, check.cost, 0).decision;
 }
 
-// Judges by one algorithm. Flat, with the algorithm's steps as part of it: so a bucket's answer and
-// state stay in registers instead of passing through memory.
+// Judges by one algorithm. Its steps are inlined, so a bucket's answer and state stay in registers
+// instead of passing through memory.
 template <class Steps>
 [[gnu::flatten]] void DecideAs(TableCore& core, const Turn& turn, const CheckCall& call,
                                const Fingerprint& key) {
@@ -123,7 +123,7 @@ template <class Steps>
   if (call.peek) [[unlikely]] {
     Answer(answer, Steps::Peek(check.quota, state, turn.now, check.cost).decision, check);
   } else {
-    Warm(*slot);  // Also by a denial: a key that is out of quota must not be forgotten.
+    Warm(*slot);  // A denial counts as a use too: a key that is out of quota must not be forgotten.
     const auto outcome = Steps::Check(check.quota, state, turn.now, check.cost);
     Answer(answer, outcome.decision, check);
     if ((outcome.decision.allowed || Steps::kTraits.charges_denials) && check.cost.units > 0) {

@@ -12,15 +12,15 @@ namespace sluice::store {
 
 namespace {
 
-// How often room for a block is looked for. Each look is bounded, and all of them are made under
-// the request's locks: so they are few.
+// How often a thread looks for a free block. Each look is bounded, and all of them are made under
+// the request's locks, so they are few.
 constexpr int kLooks = 8;
 
 BlockKind BlocksOfCheck(const Check& check) {
   return BlocksOf(check.quota.algorithm);
 }
 
-// `second` after `first`, in the same request: both append at the same moment.
+// `second` follows `first` in the same request: both append at the same moment.
 EntryChange Joined(EntryChange first, const EntryChange& second) {
   first.drop += second.drop;
   if (second.append.units > 0) {
@@ -43,7 +43,7 @@ BlockRef TakeBlock(TableCore& core, const Turn& turn) {
   return block;
 }
 
-// When there will be room is not known.
+// It is not known when there will be room.
 Decision StoreFull(const core::Quota& quota) {
   return {.allowed = false,
           .reason = Reason::kStoreFull,

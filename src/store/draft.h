@@ -10,14 +10,14 @@
 
 namespace sluice::store {
 
-// One key of a request: where it lies, what it holds, and what it would hold if the request
-// were charged. Everything here but WantsSlot() is done under the lock of `slot`.
+// One key of a request: its slot, its state, and the state that it would have if the request were
+// charged. Everything here but WantsSlot() is done under the lock of `slot`.
 struct Draft {
   Fingerprint key;
-  const Check* check = nullptr;  // The first check on this key; once charged, the latest.
+  const Check* check = nullptr;  // The first check on this key; after a charge, the latest.
   Slot* slot = nullptr;          // nullptr: absent, judged as fresh.
   bool wants_slot = false;
-  bool full = false;  // Gets no slot: there is no room, or others took it each time.
+  bool full = false;  // Gets no slot: there is no room, or other threads took it each time.
   bool dirty = false;
   RawState base;  // What is.
   // What would be.
@@ -28,21 +28,21 @@ struct Draft {
   BlockRef freed = 0;  // Fallen out of it, up to freed_end.
   BlockRef freed_end = 0;
 
-  // Reads what is. Drops holds that have expired.
+  // Reads the current state. Drops holds that have expired.
   void Load(TableCore& core, const Turn& turn, bool peek);
 
-  // What `asked` would get as things are; reads only.
+  // The answer to `asked` by the current state. Reads only.
   [[nodiscard]] Decision Peek(const TableCore& core, const Turn& turn, const Check& asked) const;
-  // What `asked` gets after those that were taken in.
+  // The answer to `asked` after the checks that were accepted before it.
   [[nodiscard]] Step Judge(const TableCore& core, const Turn& turn, const Check& asked) const;
 
-  // Takes in a step that allowed `charged`. False, with nothing changed, if there is no block left
+  // Accepts a step that allowed `charged`. False, with nothing changed, if there is no block left
   // for it.
   [[nodiscard]] bool TakeIn(TableCore& core, const Turn& turn, const Check& charged,
                             const Step& step);
   // The same for a peek, which will never be written: needs no slot and no block.
   void Suppose(const Step& step);
-  // Forgets all that was taken in, and gives its blocks back.
+  // Discards all accepted checks, and gives their blocks back.
   void TakeBack(TableCore& core);
 
   // Notes in the journal what Write() and AddHold() will overwrite.
@@ -50,7 +50,7 @@ struct Draft {
   void Write(TableCore& core, const Turn& turn);
   // After Write(): the hold of a check that was charged.
   [[nodiscard]] HoldId AddHold(TableCore& core, const Turn& turn, const Check& granted);
-  // Gives back what fell out and what was not needed, once the journal is retired.
+  // Gives back unused blocks and those that fell out, once the journal is retired.
   void GiveBlocks(TableCore& core);
 
  private:
@@ -58,20 +58,20 @@ struct Draft {
                                  const EntryChange& changed) const;
   [[nodiscard]] bool ReserveBlocks(TableCore& core, const Turn& turn, const Check& asked,
                                    const EntryChange& changed);
-  // Free slots that are kept for other priorities. What this request has taken in so far is of the
-  // asking priority and changes nothing of that.
+  // Free slots that are reserved for other priorities. What this request has taken so far belongs
+  // to its own priority and changes nothing of that.
   [[nodiscard]] Units KeptFree(const TableCore& core, const Check& asked) const;
 };
 
-// What can never be charged needs no slot: a key that is absent is judged as fresh. So a flood of
+// A check that can never be charged needs no slot: an absent key is judged as fresh. So a flood of
 // keys under a rule that denies everything takes no slots.
 [[nodiscard]] bool WantsSlot(const Check& check);
 
-// A key that `check` asks for and that has no slot yet.
+// A key that `check` names and that has no slot yet.
 [[nodiscard]] SlotArray::Newcomer NewcomerOf(TableCore& core, const Turn& turn, const Check& check,
                                              const Fingerprint& key);
 
-// What a check gets for which there is no room, judged as on a fresh key.
+// The answer to a check for which there is no room, judged as on a fresh key.
 [[nodiscard]] Decision DecideFull(TableCore& core, const Turn& turn, const Check& check);
 
 inline void Charged(const TableCore& core, const Turn& turn, const Check& check,
@@ -84,8 +84,8 @@ inline void Charged(const TableCore& core, const Turn& turn, const Check& check,
   }
 }
 
-// A slot put in for a request that must first find its others is kept from being given away
-// for this long, and by this much heat.
+// A slot that is inserted for a request which must still find its other slots: for this long, and
+// by this much heat, it is protected from eviction.
 inline constexpr Duration kReservedFor = std::chrono::seconds(2);
 inline constexpr std::uint8_t kReservedHeat = 64;
 

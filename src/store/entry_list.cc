@@ -16,7 +16,7 @@ EntryView::Position EntryView::StartOf(const BlockPool& pool, const ListState& l
 
 namespace {
 
-// Of a chain that is not empty: where in its tail the newest entry stands, and the entry.
+// Of a chain that is not empty: the place of the newest entry in the tail, and the entry.
 std::uint32_t NewestPlace(const Block& tail) {
   return tail.first() + tail.count() - 1;
 }
@@ -42,7 +42,7 @@ void SaveBlocks(const BlockPool& pool, const ListState& list, const EntryChange&
                 Journal& journal) {
   const BlockRef start = EntryView::StartOf(pool, list, change.drop).block;
   if (start == 0) {
-    return;  // All entries are dropped as a whole; nobody writes into it before the end.
+    return;  // All entries are dropped together, and no thread writes into the block before that.
   }
   if (change.drop > 0) {
     journal.Save(&pool.at(start), kBlockHeadBytes);

@@ -16,8 +16,8 @@ struct EntryChange {
   core::Entry append{};
 };
 
-// A key's entries in the form that core/ requires: what its chain of blocks holds, with a change as
-// if it were made already. A view, under the slot's lock.
+// A key's entries in the form that core/ requires: those in its chain of blocks, with a change
+// applied as if it were made already. A view, under the slot's lock.
 class EntryView {
  public:
   // The first entry that `drop` leaves; block 0 if it leaves none.
@@ -98,7 +98,7 @@ class EntryView {
   Position start_;
 };
 
-// Whether making `change` takes a block that the chain does not have.
+// Whether `change` needs a block that the chain does not have.
 [[nodiscard]] bool NeedsBlock(const BlockPool& pool, const ListState& list,
                               const EntryChange& change);
 // Notes in the journal what Apply will overwrite in blocks.

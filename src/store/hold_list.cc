@@ -142,7 +142,7 @@ HoldList::Place HoldList::Find(HoldId id) const {
   };
   const BlockRef own = BlockOf(id);
   if (own != 0 && own <= pool_->total()) {
-    // Whose the block is may change under another key's lock, but not to or from this slot.
+    // The block's owner may change under another key's lock, but not to or from this slot.
     const bool ours = pool_->at(own).kind() == BlockKind::kHolds && pool_->at(own).owner() == slot_;
     if (ours && is_at(own, PlaceOf(id))) {
       return {.block = own, .index = PlaceOf(id)};
@@ -158,7 +158,7 @@ HoldList::Place HoldList::Find(HoldId id) const {
   return {};
 }
 
-// Of a key that has holds: when the last of them expires.
+// Of a key with holds: when the last of them expires.
 std::int64_t HoldList::LastExpiry() const {
   std::int64_t last = 0;
   for (BlockRef ref = list().head; ref != 0; ref = pool_->at(ref).next()) {

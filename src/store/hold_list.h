@@ -29,19 +29,19 @@ class HoldList {
   // Drops what has expired, as core::Concurrency asks before a step.
   void DropExpired(TableInstant now);
 
-  // Places free in the newest block.
+  // Free places in the newest block.
   [[nodiscard]] std::uint32_t Room() const;
   void SaveBlocks(Journal& journal) const;
-  // How many free slots priorities other than the quota's have reserved, by whose holds `state`
-  // has. Looks at every hold where the quota has reserves, else at none.
+  // How many free slots are reserved for priorities other than the quota's, given the holds in
+  // `state`. Reads every hold if the quota has reserves, otherwise none.
   [[nodiscard]] static Units KeptFree(const BlockPool& pool, const RawState& state,
                                       const core::Quota& quota);
   struct Grant {
     Units units = 0;
     core::PriorityTag priority = 0;
   };
-  // Adds a hold; the counts in the state are the step's business. Takes `spare`, a chain of
-  // blocks along `next`, when there is no room. `random` is any number.
+  // Adds a hold; the step has updated the counts in the state. Takes `spare`, a chain of blocks
+  // along `next`, if there is no room. `random` is any number.
   HoldId Add(const Grant& grant, TableInstant expiry, std::uint64_t random, BlockRef& spare);
 
   // False if the key has no such hold. Renewing sets its expiry, and the state's bounds to hold it.

@@ -11,7 +11,7 @@ namespace {
 
 using core::Quota;
 
-// A State of 32 bytes is the slot's; one of 24 leaves room for the chain's ends.
+// A State of 32 bytes fills the slot's; one of 24 leaves room for the chain's ends.
 template <class State>
 State From(const RawState& raw) {
   if constexpr (sizeof(State) == sizeof(RawState)) {

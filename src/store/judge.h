@@ -7,7 +7,7 @@
 #include "store/entry_list.h"
 #include "store/slot.h"
 
-// From a slot's bytes to the algorithm that they belong to, and back. Pure.
+// Connects a slot's bytes with the algorithm that they belong to. Pure.
 namespace sluice::store {
 
 struct Step {
@@ -33,7 +33,7 @@ struct RefundStep {
 [[nodiscard]] RefundStep JudgeRefund(const core::Quota& quota, const RawState& state,
                                      const EntryView& entries, const TableNow& now, Units units);
 
-// From when on `state` is a fresh key's.
+// The instant at which `state` becomes a fresh key's.
 [[nodiscard]] TableInstant ExpiryOf(const core::Quota& quota, const RawState& state,
                                     const EntryView& entries);
 

@@ -68,7 +68,7 @@ std::size_t KeyCopier::BytesOf(const KeyImage& image) const {
       break;
     }
   }
-  return blocks * kTextBytesPerBlock;  // No kind has more in a block.
+  return blocks * kTextBytesPerBlock;  // No kind stores more bytes in a block.
 }
 
 KeyImage KeyCopier::LockWithRoom(Slot& slot) {
@@ -88,7 +88,7 @@ bool KeyCopier::CopyKey(Slot& slot, std::uint32_t now, Pass pass, KeySink& sink)
   items_.clear();
   Mark mark;
   KeyImage image = LockWithRoom(slot);
-  // A slot that is reserved and not yet used has no state: it is as good as fresh.
+  // A slot that is reserved and not yet used has no state; it counts as fresh.
   const bool counts = image.expiry > now && image.state != RawState{} &&
                       (image.kind == kMarkKind) == (pass == Pass::kMarks);
   if (counts) {
@@ -129,14 +129,14 @@ bool KeyCopier::CopyMoreEntries(Slot& slot, KeyImage image, Mark mark, KeySink& 
                        slot.expiry.load(std::memory_order_relaxed) != 0 &&
                        slot.kind == image.kind && std::bit_cast<ListState>(slot.state).head != 0;
     if (!still) {
-      image.expiry = 0;  // Reset, forgotten, evicted: what was copied is over.
+      image.expiry = 0;  // Reset, forgotten or evicted: the copied state is over.
       image.items = 0;
       mark = {};
     } else {
       image = ImageOf(slot);
       if (Stands(slot, mark)) {
         image.part = part;
-      } else {  // All that was copied has gone since. From the start, then.
+      } else {  // All copied entries have gone since, so begin again.
         part = 0;
         mark = {.block = std::bit_cast<ListState>(slot.state).head};
       }

@@ -29,19 +29,18 @@ class KeyCopier {
   [[nodiscard]] bool CopyAll(TableInstant now, KeySink& sink);
 
  private:
-  // Where in a chain of entries the next part goes on: behind this entry.
+  // The entry of a chain after which the next part begins.
   struct Mark {
     BlockRef block = 0;
     std::uint32_t index = 0;
     std::int64_t at = 0;
-    std::uint64_t origin = 0;  // What `at` counts from.
+    std::uint64_t origin = 0;  // The origin of `at`.
   };
 
   enum class Pass : std::uint8_t { kKeys, kMarks };
 
   bool CopyKey(Slot& slot, std::uint32_t now, Pass pass, KeySink& sink);
-  // Locks the slot, with room in items_ for what is copied of it: nothing is allocated under a
-  // lock.
+  // Locks the slot, with enough room in items_ for the copy: nothing is allocated under a lock.
   KeyImage LockWithRoom(Slot& slot);
   [[nodiscard]] std::size_t BytesOf(const KeyImage& image) const;
   bool CopyMoreEntries(Slot& slot, KeyImage image, Mark mark, KeySink& sink);
@@ -54,7 +53,7 @@ class KeyCopier {
   SlotArray& slots_;
   const BlockPool& blocks_;
   std::uint32_t owner_;
-  std::vector<std::byte> items_;  // Of the part at hand.
+  std::vector<std::byte> items_;  // Of the current part.
 };
 
 }  // namespace sluice::store

@@ -12,10 +12,10 @@ namespace sluice::store {
 
 namespace {
 
-// Both are locked. The blocks of the state change their owner; recovery knows whose they are from
-// the slot, so they need no journal.
+// Both are locked. The blocks of the state change their owner. Recovery finds the owner through the
+// slot, so they need no journal.
 void Move(TableCore& core, const Turn& turn, Slot& former, Slot& own) {
-  core.slots.Clear(own);  // What it had is over; its blocks must not be lost.
+  core.slots.Clear(own);  // Its old state is over; its blocks must not be lost.
   Journal journal(core.base, core.journal[turn.thread]);
   journal.Save(&own.rule, kSlotImageBytes);
   journal.Save(&former.rule, kSlotImageBytes);
@@ -75,7 +75,7 @@ bool KeyGuard::LockLive(TableCore& core, const Turn& turn, const Fingerprint& ke
 
 void MoveState(TableCore& core, const Turn& turn, const Fingerprint& from,
                const SlotArray::Newcomer& to, const core::Quota& quota) {
-  // Of a locked slot. Holds that are over do not count, whatever the bound that they left.
+  // Of a locked slot. Expired holds do not count, even if the bound that they left is later.
   const auto counts = [&](Slot& slot) {
     if (BlocksOf(slot.kind) == BlockKind::kHolds && StateOf(slot) != RawState{}) {
       HoldList(core.blocks, core.slots.IndexOf(slot), slot.state).DropExpired(turn.now.monotonic);

@@ -42,8 +42,7 @@ class KeyGuard {
 void AdoptFormer(TableCore& core, const Turn& turn, const core::KeyView& key,
                  const core::Quota& quota, const core::Ban* ban);
 
-// Moves a state that counts under `quota` from the key `from` to that of `to`, if that one has
-// none.
+// Moves a state that counts under `quota` from the key `from` to the key `to`, if that has none.
 void MoveState(TableCore& core, const Turn& turn, const Fingerprint& from,
                const SlotArray::Newcomer& to, const core::Quota& quota);
 

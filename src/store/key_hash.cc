@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShortBytes = 512;
 
-// Of what goes by no shape: its shape is one word, and stays as it is.
+// A digest without a shape: its shape is one word, and stays as it is.
 constexpr core::Quota kNoShape{.algorithm = core::Algorithm::kConcurrency};
 
 // memcpy for the few bytes of an id or a value: a call takes longer than they do.
@@ -25,7 +25,8 @@ inline void CopyShort(char* to, const void* from, std::size_t size) {
     for (std::size_t at = 0; at + 16 < size; at += 16) {
       std::memcpy(to + at, bytes + at, 16);
     }
-    std::memcpy(to + size - 16, bytes + size - 16, 16);  // The rest, with what is before it.
+    // The remaining bytes, together with those before them.
+    std::memcpy(to + size - 16, bytes + size - 16, 16);
   } else if (size >= 8) {
     std::memcpy(to, bytes, 8);
     std::memcpy(to + size - 8, bytes + size - 8, 8);
@@ -110,7 +111,7 @@ Fingerprint KeyHash::OfReset(std::string_view rule, const core::KeyView& key,
 }
 
 Fingerprint KeyHash::OfSettled(const Receipt& receipt) const {
-  constexpr std::string_view kRule = "@settled";  // No rule can have it.
+  constexpr std::string_view kRule = "@settled";  // No rule can have this id.
   const std::array<char, 16> id = IdBytes(receipt);
   const core::KeyPart part{.attribute = {}, .value = {id.data(), id.size()}};
   return Of(kRule, {.rule = kRule, .formerly = {}, .parts = {&part, 1}}, kNoShape);

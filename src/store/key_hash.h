@@ -42,7 +42,7 @@ class KeyHash {
   // The mark of a charge that was settled.
   [[nodiscard]] Fingerprint OfSettled(const Receipt& receipt) const;
 
-  // A number that no other table and no other store has: above 1.
+  // A number that no other table and no other store has; above 1.
   [[nodiscard]] std::uint64_t TableId() const;
 
  private:

@@ -21,7 +21,7 @@ Item ItemAt(std::span<const std::byte> items, std::size_t i) {
   return item;
 }
 
-// Whether the key at `slot` may put a hold there.
+// Whether the key at `slot` may put a hold into that place.
 bool MayHold(const Block& block, std::uint32_t slot) {
   return block.kind() == BlockKind::kFree ||
          (block.kind() == BlockKind::kHolds && block.owner() == slot);
@@ -34,7 +34,7 @@ Units UnitsOf(const Hold& hold) {
   return hold.units();
 }
 
-// Whether each has a unit at least, and all together a number.
+// Whether each hold has at least one unit, and their sum is a valid number.
 template <class Item>
 bool AddUp(std::span<const std::byte> items) {
   Units sum = 0;
@@ -101,7 +101,7 @@ bool KeyLoader::Take(const KeyImage& image, std::span<const std::byte> items) {
   return trouble_ == Trouble::kNone;
 }
 
-// The first free slot from the key's home on. Keys come about in the order of their homes, so
+// The first free slot from the key's home on. Keys come roughly in the order of their homes, so
 // this is one pass over the table.
 Slot* KeyLoader::Place(const KeyImage& image) {
   const auto scaled = static_cast<Uint128>(image.high) * homes_;
@@ -176,8 +176,8 @@ KeyLoader::Trouble KeyLoader::AddHolds(Slot& slot, std::span<const std::byte> it
                                  .next_expiry_ns = std::numeric_limits<std::int64_t>::max(),
                                  .last_expiry_ns = 0};
   const auto index = static_cast<std::uint32_t>(&slot - parts_.slots.data());
-  // For those whose own place this table does not have, or has given away: keys are copied one
-  // after the other, so a block that one key gave back may come again with another.
+  // For holds whose own place does not exist in this table, or is taken: keys are copied one after
+  // the other, so a block that one key gave back may appear again with another.
   BlockRef shared = 0;
   std::uint32_t shared_count = 0;
   for (std::size_t i = 0; i < items.size() / sizeof(Hold); ++i) {
@@ -256,7 +256,7 @@ Block& KeyLoader::Link(BlockRef ref, std::uint32_t slot, BlockKind kind, ListSta
   return block;
 }
 
-// The key starts again, or was removed: its slot stays its own, its blocks become free.
+// The key starts again, or was removed. It keeps its slot, and its blocks become free.
 void KeyLoader::Empty(Slot& slot) {
   if (HasList(slot.kind)) {
     for (BlockRef ref = std::bit_cast<ListState>(slot.state).head; ref != 0;) {

@@ -20,21 +20,21 @@ class KeyLoader final : public KeySink {
     kNone,
     kNoSlot,   // More keys than there is room for.
     kNoBlock,  // More entries and holds than there are blocks for.
-    kDamage,   // What came can be no key.
+    kDamage,   // The bytes cannot be a key.
   };
 
   explicit KeyLoader(const TableParts& parts);
 
   void Claim(HoldId id);
-  // Stops at the first trouble.
+  // Stops at the first problem.
   bool Take(const KeyImage& image, std::span<const std::byte> items) override;
 
   [[nodiscard]] Trouble trouble() const { return trouble_; }
   [[nodiscard]] std::uint64_t keys() const { return keys_; }
-  // A flag a block, for the pool.
+  // One flag per block, for the pool.
   [[nodiscard]] const std::vector<bool>& blocks_in_use() const { return in_use_; }
 
-  // What can be no key whatever the table: seen without one.
+  // Whether the bytes can be no key in any table.
   [[nodiscard]] static bool IsDamaged(const KeyImage& image, std::span<const std::byte> items);
 
  private:

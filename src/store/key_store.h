@@ -61,12 +61,12 @@ struct CheckAnswer {
   StoreError error = StoreError::kNone;  // Unless kNone, `decision` says nothing.
   Decision decision{};
   bool charged = false;
-  std::uint32_t shard = 0;  // Which failure domain answered.
+  std::uint32_t shard = 0;  // The failure domain that answered.
   HoldId hold = 0;
   Receipt receipt{};
 };
 
-// What an answer is worth once its charge was taken back, if the store says no better.
+// The answer after its charge was taken back, if the store has no better one.
 inline void Uncharge(const Check& check, CheckAnswer& answer) {
   if (answer.charged) {
     answer.charged = false;
@@ -77,10 +77,10 @@ inline void Uncharge(const Check& check, CheckAnswer& answer) {
   }
 }
 
-// kAll: if one enforced check denies, nothing is charged. kEach: every check for itself.
+// kAll: if one enforced check denies, nothing is charged. kEach: every check by itself.
 enum class Atomicity : std::uint8_t { kAll, kEach };
 
-// What all verbs have in common.
+// The common part of all verbs.
 class StoreCall {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
@@ -90,12 +90,12 @@ class StoreCall {
   StoreCall& operator=(const StoreCall&) = delete;
   virtual ~StoreCall() = default;
 
-  // The answer is in the call. The last thing a store does with it: the sender may reuse or destroy
-  // it here.
+  // The answer is in the call. This is the last thing that a store does with it: the sender may
+  // reuse or destroy it here.
   virtual void OnAnswered() noexcept = 0;
 
   // In.
-  Deadline deadline = Deadline::max();  // A store that cannot answer by then says kUnavailable.
+  Deadline deadline = Deadline::max();  // A store that cannot answer by then answers kUnavailable.
   RequestId request_id = 0;             // Set by a store that may take back a part of its own.
   // Out.
   StoreError error = StoreError::kNone;  // Of the call as a whole.
@@ -122,10 +122,10 @@ class RefundCall : public StoreCall {
   Units units = 0;                       // Clamped: a key never gets more than its whole quota.
   core::Sync sync = core::Sync::kExact;  // As in Check.
   bool is_undo =
-      false;  // This thread was just granted these units by this store and did not use them.
+      false;  // The same store has just granted these units to this thread, which did not use them.
 };
 
-// What was charged before counts no more: a settlement of it gives nothing back afterwards.
+// Charges from before no longer count: their settlement gives nothing back afterwards.
 class ResetCall : public StoreCall {
  public:
   core::KeyView key;
@@ -133,7 +133,7 @@ class ResetCall : public StoreCall {
   // The longest that a charge of the key may count, if that is longer than by `quota`: of a bucket
   // whose callers have different numbers.
   Duration counts_for{};
-  bool has_receipts = true;              // Some may have been given of the key's charges.
+  bool has_receipts = true;              // Receipts may exist for the key's charges.
   core::Sync sync = core::Sync::kExact;  // As in Check.
 
   // For how long the reset must be remembered: no earlier charge counts longer than that. Zero
@@ -154,7 +154,7 @@ class HoldCall : public StoreCall {
   core::KeyView key;
   core::Quota quota;
   HoldId hold = 0;
-  StoreId store_id = 0;  // Which granted it. kNotFound in another; 0 is tried in any.
+  StoreId store_id = 0;  // The store that granted it. kNotFound in another; 0 is tried in any.
 };
 
 // What one charge cost in the end, said once: the difference goes back to the key or is taken from
@@ -164,10 +164,10 @@ class SettleCall : public StoreCall {
  public:
   // In.
   core::KeyView key;
-  core::Quota quota;  // By which it was charged.
+  core::Quota quota;  // The quota by which it was charged.
   Receipt receipt;
-  Units charged = 0;    // What the receipt was given for.
-  Units units = 0;      // What it cost. 0 to kMaxUnits.
+  Units charged = 0;    // The units that the receipt is for.
+  Units units = 0;      // The actual cost. 0 to kMaxUnits.
   Duration open_for{};  // From the charge on; after that it is settled at what was charged. 0: as
                         // long as it counts: a window, or the time that a bucket takes to refill;
                         // at most until the key's next reset.
@@ -182,27 +182,27 @@ class SettleCall : public StoreCall {
 class BanCall : public StoreCall {
  public:
   core::KeyView key;
-  Duration duration{};  // ban: from now; a ban that lasts longer stays as it is.
+  Duration duration{};  // ban: from now. A longer ban stays as it is.
 };
 
 struct BannedKey {
-  core::Key key;  // Without parts where the store could not keep them.
+  core::Key key;  // Without parts if the store could not keep them.
   WallInstant since{};
   WallInstant until{};
 };
 
 class BansCall : public StoreCall {
  public:
-  std::vector<BannedKey> bans;  // Out: all that last, in no order.
+  std::vector<BannedKey> bans;  // Out: all active bans, in no order.
 };
 
-// Safe to share between threads; calls of one thread are carried out in order.
+// Safe to share between threads; calls of one thread are executed in order.
 class KeyStore {
  public:
   virtual ~KeyStore() = default;
 
-  // The requests of one turn of a loop, each judged for itself; the clock is read once.
-  // Verdicts are serialisable: equal to some one-at-a-time order.
+  // The requests of one turn of a loop, each judged by itself; the clock is read once. Verdicts are
+  // serialisable: equal to some sequential order.
   virtual void CheckMany(std::span<CheckCall* const> batch) = 0;
   virtual void Refund(RefundCall& call) = 0;
   virtual void Reset(ResetCall& call) = 0;
@@ -210,7 +210,7 @@ class KeyStore {
   // Its hold expires the quota's window from now, whenever it would have expired.
   virtual void Renew(HoldCall& call) = 0;
 
-  // Fixed here and built when a caller needs them; until then they answer kUnsupported.
+  // Part of the interface; a store that does not implement them answers kUnsupported.
   virtual void Settle(SettleCall& call) { AnswerUnsupported(call); }
   virtual void Ban(BanCall& call) { AnswerUnsupported(call); }
   // kNotFound: it was not banned.

@@ -33,8 +33,7 @@ std::string OpenFault(int error) {
   }
 }
 
-// Whether `path` still names the file that was opened: a process that resizes a table puts
-// another file in its place.
+// Whether `path` still names the opened file: a process that resizes a table replaces the file.
 bool IsStillNamed(const std::string& path, const struct stat& opened) {
   struct stat named{};
   return stat(path.c_str(), &named) == 0 && named.st_dev == opened.st_dev &&
@@ -63,7 +62,7 @@ Result<LockedFile> LockedFile::Open(const std::string& path) {
       return FileFault(path,
                        "is not a regular file: set table.path to a regular file under /dev/shm");
     }
-    // Its owner could cut it short under our feet.
+    // Its owner could truncate it while we use it.
     if (status.st_uid != geteuid()) {
       return FileFault(path, "belongs to user " + std::to_string(status.st_uid) +
                                  ", and this is user " + std::to_string(geteuid()) +
@@ -86,7 +85,7 @@ Result<void> LockedFile::Allocate(std::size_t bytes) {
   const int failed = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
   if (failed != 0) {
     if (size_ == 0) {
-      (void)Clear();  // Leave nothing half made behind.
+      (void)Clear();  // Leaves no half-made file behind.
     }
     return FileFault(path_, "there is no room for " + std::to_string(bytes) + " bytes (" +
                                 SystemWords(failed) +

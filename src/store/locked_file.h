@@ -8,12 +8,12 @@
 
 namespace sluice::store {
 
-// A file that is locked for this process's table alone, from Open() on until it goes. Moves,
-// does not copy.
+// A file that is locked for this process's table, from Open() to its destruction. Moves, does not
+// copy.
 class LockedFile {
  public:
-  // Makes the file if it is not there. Each error says what to do: no such folder, no right to it,
-  // another user's file, no regular file, another process's table.
+  // Creates the file if it does not exist. Each error says what to do: no such folder, no
+  // permission, another user's file, no regular file, another process's table.
   static Result<LockedFile> Open(const std::string& path);
 
   LockedFile(LockedFile&& other) noexcept { *this = std::move(other); }
@@ -24,12 +24,12 @@ class LockedFile {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  // Gives it exactly `bytes` bytes, all of which the file system has set aside: no later touch
-  // of them can fail. What was there stays; what is new is zero.
+  // Gives the file exactly `bytes` bytes, all of which the file system has allocated, so no later
+  // access can fail. Existing bytes stay; new ones are zero.
   Result<void> Allocate(std::size_t bytes);
   // Empties it.
   Result<void> Clear();
-  // Takes the place of `path`, at once.
+  // Replaces `path` atomically.
   Result<void> RenameTo(const std::string& path);
 
  private:

@@ -37,8 +37,8 @@ class LoopPlaces {
     });
     SLUICE_ASSERT(free != kept_.end());
     const auto place = static_cast<std::size_t>(free - kept_.begin());
-    // Both releases pair with the acquires in Find: who sees the place sees what was made, and
-    // who sees the new number of places sees the place.
+    // Both releases pair with the acquires in Find: a thread that sees the place sees the object in
+    // it, and one that sees the new number of places sees the place.
     free->store(&kept, std::memory_order_release);
     used_.store(std::max(used_.load(std::memory_order_relaxed), place + 1),
                 std::memory_order_release);
@@ -66,7 +66,7 @@ class LoopPlaces {
     return nullptr;
   }
 
-  // `work(kept)` with each. None is added or removed meanwhile.
+  // Calls `work(kept)` for each. None is added or removed meanwhile.
   template <class Work>
   void ForEach(Work work) {
     const std::lock_guard lock(changing_);
@@ -79,7 +79,7 @@ class LoopPlaces {
 
  private:
   std::mutex changing_;
-  std::atomic<std::size_t> used_{0};  // How many places ever were.
+  std::atomic<std::size_t> used_{0};  // How many places have ever been used.
   std::array<std::atomic<Kept*>, kMost> kept_{};
 };
 

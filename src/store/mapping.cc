@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
-// Touches every page now, so that no decision pays for it later.
+// Touches every page now, so that no decision has to do it later.
 void FaultIn(std::span<std::byte> bytes, bool huge_pages) {
   if (huge_pages) {
     madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);

@@ -12,14 +12,14 @@
 
 namespace sluice::store {
 
-// The bytes that a table lives in: plain memory, or a file that is mapped shared, locked
-// for this process alone, and fully allocated, so that no later touch of it can fail or
-// wait. Unmapped and unlocked when it goes.
+// The bytes that a table lives in: plain memory, or a file that is mapped shared, locked for this
+// process, and fully allocated, so that no later access can fail or wait. Unmapped and unlocked by
+// the destructor.
 class Mapping {
  public:
-  // Zeroed memory that lives and dies with the process.
+  // Zeroed memory that is gone when the process ends.
   static Result<Mapping> Anonymous(std::size_t bytes, bool huge_pages);
-  // `file` with exactly `bytes` bytes: what it has, and zeros from there on.
+  // Maps `file` with exactly `bytes` bytes: its contents, followed by zeros.
   static Result<Mapping> File(LockedFile file, std::size_t bytes, bool huge_pages);
 
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
@@ -35,7 +35,7 @@ class Mapping {
   void Close();
 
   std::span<std::byte> bytes_;
-  void* mapped_ = nullptr;  // What munmap gets: `bytes_` is aligned within it.
+  void* mapped_ = nullptr;  // For munmap(): `bytes_` is aligned within it.
   std::size_t mapped_bytes_ = 0;
   std::optional<LockedFile> file_;
 };

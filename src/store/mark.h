@@ -29,7 +29,7 @@ enum class ExistingMark : std::uint8_t {
 };
 
 struct WrittenMark {
-  std::uint64_t number = 0;  // That the table has now.
+  std::uint64_t number = 0;  // The number that the table has now.
   bool is_new = true;        // False: the mark was there and stays as it was.
 };
 

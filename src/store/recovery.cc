@@ -24,7 +24,7 @@ bool MayLinkTo(BlockRef ref, BlockKind kind, const TableParts& parts,
          parts.blocks[ref - 1].kind() == kind;
 }
 
-// Follows `next` from the head; `prev`, the owner and the tail are made to fit.
+// Follows `next` from the head, and repairs `prev`, the owner and the tail.
 Walk WalkChain(std::uint32_t slot, BlockKind kind, ListState list, const TableParts& parts,
                std::vector<bool>& in_use) {
   Walk walk{.list = list};
@@ -42,7 +42,7 @@ Walk WalkChain(std::uint32_t slot, BlockKind kind, ListState list, const TablePa
     prev = ref;
     ref = block.next();
     if (prev == list.tail) {
-      break;  // Behind the tail lies at most what an undone request had added.
+      break;  // Behind the tail there is at most what an undone request had added.
     }
   }
   walk.repaired = prev != list.tail;
@@ -59,8 +59,8 @@ bool IsPossible(Units units) {
   return units > 0 && units <= kMaxUnits;
 }
 
-// `used` of a window, or the counts of a concurrency key, from what the chain has. False if
-// that can be no key's.
+// Restores `used` of a window, or the counts of a concurrency key, from the chain. False if no key
+// can have that.
 bool Recount(BlockKind kind, ListState& list, std::span<Block> blocks) {
   if (kind == BlockKind::kText) {
     return true;
@@ -110,7 +110,7 @@ void GiveBack(BlockRef head, std::span<const Block> blocks, std::vector<bool>& i
   }
 }
 
-// Makes a key with entries or holds whole. True if some of it was lost.
+// Repairs a key with entries or holds. True if some of it was lost.
 bool RepairList(std::uint32_t index, BlockKind kind, const TableParts& parts,
                 std::vector<bool>& in_use) {
   Slot& slot = parts.slots[index];
@@ -120,7 +120,7 @@ bool RepairList(std::uint32_t index, BlockKind kind, const TableParts& parts,
     walk = {.list = {}, .repaired = true};
   }
   slot.state = std::bit_cast<RawState>(walk.list);
-  if (walk.list.head == 0 && kind != BlockKind::kText) {  // A ban holds without its text.
+  if (walk.list.head == 0 && kind != BlockKind::kText) {  // A ban is valid without its text.
     Forget(slot);
   }
   return walk.repaired;

@@ -108,8 +108,7 @@ void Request::FindBans() {
   }
 }
 
-// A shadow check is no part of a request that others deny: what it would have said counts for
-// nothing.
+// A shadow check of a request that others deny counts for nothing.
 void Request::CountDenials() {
   const auto denies = [this](std::size_t i) { return !call_.answers[i].decision.allowed; };
   bool enforced_denial = false;
@@ -125,7 +124,7 @@ void Request::CountDenials() {
       continue;
     }
     if (CountDenial(core_, turn_, check.key, *check.ban)) {
-      // This one is the last denial by the limit; who waits for it must wait for the ban too.
+      // This denial bans the key, so a caller that waits for the limit must also wait for the ban.
       decision.retry_after = core::WaitOfBanned(check.ban->lasts, decision.retry_after);
       decision.reset_after = std::max(decision.reset_after, check.ban->lasts);
     }
@@ -188,7 +187,8 @@ bool Request::LockAll() {
     }
   }
   const auto end = locked_.begin() + locked_count_;
-  std::sort(locked_.begin(), end);  // All take their locks in this order: no cycle of waiters.
+  // All threads take their locks in this order, so there is no cycle of waiters.
+  std::sort(locked_.begin(), end);
   locked_count_ = static_cast<std::uint32_t>(std::unique(locked_.begin(), end) - locked_.begin());
   for (std::uint32_t i = 0; i < locked_count_; ++i) {
     Lock(*locked_[i], turn_.owner());
@@ -210,15 +210,16 @@ void Request::UnlockAll() {
     Slot& slot = *locked_[i];
     if (slot.expiry.load(std::memory_order_relaxed) != 0 && slot.state == RawState{}) {
       slot.heat.store(0, std::memory_order_relaxed);
-      slot.expiry.store(0, std::memory_order_relaxed);  // Reserved, and not used after all.
+      slot.expiry.store(0, std::memory_order_relaxed);  // Reserved, but not used.
     }
     Unlock(slot);
   }
   locked_count_ = 0;
 }
 
-// So crowded that its slots are gone again each time: there is no room for this request. Nor for
-// one that needs no slot: its keys may be there, but what they have cannot be read.
+// The table is so crowded that the slots are lost again each time: there is no room for this
+// request. That also holds for a check that needs no slot: its key may be there, but its state
+// cannot be read.
 void Request::GiveUp() {
   for (Draft& draft : Drafts()) {
     draft.full = true;

@@ -56,7 +56,7 @@ class Request {
 
   void Commit();
 
-  // The drafts that were made.
+  // The drafts in use.
   [[nodiscard]] std::span<Draft> Drafts() {
     return {std::launder(reinterpret_cast<Draft*>(draft_room_.data())), draft_count_};
   }

@@ -3,7 +3,7 @@
 #include "store/judge.h"
 #include "store/request.h"
 
-// What the checks of a request get, on copies of what its keys hold. The slots are locked.
+// Judges the checks of a request on copies of their keys' states. The slots are locked.
 namespace sluice::store {
 
 namespace {
@@ -24,7 +24,7 @@ void Request::Judge() {
   }
 }
 
-// Verdict, reason and wait as a check would have them, numbers as they are.
+// Verdict, reason and wait as for a check, but with the current numbers.
 void Request::JudgePeeked() {
   const bool repeats = draft_count_ < call_.checks.size();
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
@@ -70,7 +70,7 @@ void Request::JudgeAll() {
     }
     return;
   }
-  // Nothing is charged: all numbers are those of now.
+  // Nothing is charged, so all numbers are the current ones.
   TakeBack();
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     CheckAnswer& answer = call_.answers[i];

@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::size_t kFull = kRulePlaces;
 
-// The place that holds `id`, or the first free one on its way; kFull if there is neither.
+// The place that holds `id`, or the first free one on its path; kFull if there is neither.
 std::size_t PlaceOf(std::span<const RulePlace> places, std::string_view id) {
   const std::size_t home = XXH3_64bits(id.data(), id.size()) % places.size();
   for (std::size_t i = 0; i < std::min(places.size(), kRuleProbes); ++i) {
     const std::size_t at = (home + i) % places.size();
-    // Pairs with the release in NumberOf, as do the other acquires here: who sees the size sees the
-    // id.
+    // Pairs with the release in NumberOf, like the other acquires here: a thread that sees the size
+    // sees the id.
     const std::uint32_t size = places[at].size.load(std::memory_order_acquire);
     if (size == 0 || std::string_view(places[at].id.data(), size) == id) {
       return at;

@@ -30,7 +30,7 @@ struct RawState {
   bool operator==(const RawState&) const = default;
 };
 
-// What algorithms with entries keep: their own 24 bytes and the two ends of a chain of blocks
+// The state of algorithms with entries: their own 24 bytes and the two ends of a chain of blocks
 // (index + 1; 0 is none).
 struct ListState {
   std::array<std::uint64_t, 3> core{};
@@ -65,7 +65,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> low{0};
   std::atomic<std::uint32_t> lock{0};                // Lease index + 1 of the holder; 0 is free.
   std::atomic<std::uint16_t> max_probe_distance{0};  // Of the keys whose home this is.
-  std::atomic<std::uint8_t> insert_lock{0};          // Held while a key with this home is put in.
+  std::atomic<std::uint8_t> insert_lock{0};          // Held while a key with this home is inserted.
   std::atomic<std::uint8_t> heat{0};  // Uses, saturating; halved by evictors passing by.
   // From here on: what the journal saves.
   std::uint16_t rule = 0;  // Number in the rule directory; 0 is unknown.
@@ -86,7 +86,7 @@ inline constexpr std::size_t kSlotImageBytes = sizeof(Slot) - offsetof(Slot, rul
           .low = slot.low.load(std::memory_order_relaxed)};
 }
 
-// Under the lock: what its key holds.
+// The key's state, under the lock.
 [[nodiscard]] inline RawState StateOf(const Slot& slot) {
   return slot.expiry.load(std::memory_order_relaxed) == 0 ? RawState{} : slot.state;
 }
@@ -98,8 +98,8 @@ inline void Warm(Slot& slot) {
                   std::memory_order_relaxed);
 }
 
-// An expiry as a slot keeps it. Never earlier than `expiry`; 0 only for what is over by
-// `now`. What lies past 2106 never counts as over by its seconds alone.
+// An expiry in a slot's form. Never earlier than `expiry`; 0 only if it is over by `now`. An expiry
+// after 2106 is never over by its seconds alone.
 inline constexpr std::uint32_t kNoExpirySecond = std::numeric_limits<std::uint32_t>::max();
 [[nodiscard]] inline std::uint32_t ExpirySecond(TableInstant expiry, TableInstant now) {
   if (expiry <= now) {
@@ -121,12 +121,12 @@ inline void Unlock(Slot& slot) {
   // Retire for every thread that sees it: no thread overwrites what a record still names.
   slot.lock.store(0, std::memory_order_release);
 }
-// Spins, then yields: a holder may have been put to sleep by the scheduler.
+// Spins, then yields: the scheduler may have suspended the holder.
 void Pause(unsigned& spins);
 
 inline bool TryLock(Slot& slot, std::uint32_t owner) {
   std::uint32_t free = 0;
-  // Acquire pairs with the release in Unlock. A failure reads nothing, so it may be relaxed.
+  // Acquire pairs with the release in Unlock. A failed attempt reads nothing, so it may be relaxed.
   return slot.lock.compare_exchange_strong(free, owner, std::memory_order_acquire,
                                            std::memory_order_relaxed);
 }

@@ -14,13 +14,13 @@ namespace sluice::store {
 
 namespace {
 
-// A key used less often than this since evictors last passed is not hot.
+// A key that was used less often than this since evictors last passed is not hot.
 constexpr std::uint8_t kHot = 2;
 constexpr int kEvictionTries = 8;
 
 void LockInsert(Slot& home) {
   unsigned spins = 0;
-  // Acquire pairs with the release in UnlockInsert: what was put in before is seen.
+  // Acquire pairs with the release in UnlockInsert: earlier inserts are visible.
   while (home.insert_lock.exchange(1, std::memory_order_acquire) != 0) {
     Pause(spins);
   }
@@ -71,7 +71,7 @@ class Victim {
     }
     return true;
   }
-  // The same where all were hot: the least hot of those that were spared.
+  // The same if all were hot: the least hot of those that were spared.
   bool TakeLeastHot(std::uint32_t owner) {
     slot_ = least_hot_;
     expiry_ = slot_ == nullptr ? 0 : slot_->expiry.load(std::memory_order_relaxed);
@@ -189,7 +189,7 @@ void SlotArray::Occupy(Slot& slot, const Newcomer& newcomer) {
 }
 
 void SlotArray::Clear(Slot& slot) {
-  // First of all the key counts as fresh: a process killed after this line leaves a slot with a
+  // First the key is made fresh: a process that is killed after this line leaves a slot with a
   // state that is never read.
   slot.expiry.store(0, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);

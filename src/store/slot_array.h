@@ -88,15 +88,15 @@ class SlotArray {
     std::uint32_t owner = 0;
     bool may_evict = false;
   };
-  // A slot for a key that Find did not find, locked and fresh; or, if another thread was
-  // faster, the one it had, locked: compare again. nullptr: no room within the probe bound.
+  // Inserts a key that Find did not find. Returns its slot, locked and fresh; or, if another thread
+  // was faster, that thread's slot, locked: compare again. nullptr: no room within the probe bound.
   [[nodiscard]] Slot* Insert(const Newcomer& newcomer);
 
   // Makes a locked slot's key fresh and gives back its blocks.
   void Clear(Slot& slot);
   // Frees every key that may be forgotten at `now`. Returns how many.
   std::uint64_t Sweep(TableInstant now, std::uint32_t owner);
-  // Whose blocks may be taken besides those of keys that are over.
+  // Whose blocks may be taken besides those of expired keys.
   enum class FromKeys : std::uint8_t { kNone, kCold, kAny };
   // Makes room in the block pool: forgets what is over at `now` among the next kBlocksPerLook
   // blocks or, if nothing is and `from` allows it, the key nearest to fresh among those that are
@@ -124,7 +124,7 @@ class SlotArray {
   std::uint64_t homes_;
   BlockPool* blocks_;
   TableCounters* counters_;
-  std::atomic<std::uint32_t> block_hand_{0};  // Where FreeBlocks goes on.
+  std::atomic<std::uint32_t> block_hand_{0};  // Where FreeBlocks continues.
 };
 
 }  // namespace sluice::store

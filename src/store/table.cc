@@ -76,7 +76,7 @@ void Table::CheckMany(std::span<CheckCall* const> batch) {
       }
       break;
     }
-    begun = true;  // The clock was read once, and while the first cache lines were under way.
+    begun = true;  // The clock was read once, while the first cache lines were being loaded.
     DecideSome(turn, some, keys);
     rest = rest.subspan(some.size());
   }

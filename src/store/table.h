@@ -21,17 +21,17 @@
 
 namespace sluice::store {
 
-// How a table is doing, at about one moment.
+// Figures about a table, taken at about one moment.
 struct TableStats {
   std::uint64_t slots = 0;
   std::uint64_t live_slots = 0;       // Estimated from a sample in a large table.
   std::uint64_t inserts = 0;          // Keys that got a slot.
-  std::uint64_t reclaimed = 0;        // Of those, in the slot of a key that was fresh again.
+  std::uint64_t reclaimed = 0;        // Of those, in the slot of a key that had become fresh.
   std::uint64_t evictions = 0;        // Keys evicted before they expired, because slots ran out ...
   std::uint64_t block_evictions = 0;  // ... or of blocks.
   std::uint64_t full_denials = 0;     // Checks denied because the table was full.
   std::uint64_t full_allows = 0;      // Checks allowed uncounted because the table was full.
-  std::uint64_t bans = 0;             // Imposed, or made longer.
+  std::uint64_t bans = 0;             // Bans that were imposed or prolonged.
   std::uint64_t blocks = 0;
   std::uint64_t blocks_in_use = 0;
 };
@@ -74,8 +74,8 @@ class Table final : public KeyStore {
   void Unban(BanCall& call) override;
   void ListBans(BansCall& call) override;
 
-  // Forgets every key that is fresh again, and gives back its blocks: how many. Never needed
-  // for what is decided; it makes the counts live. Takes as long as reading the table.
+  // Forgets every fresh key, gives back its blocks, and returns how many keys. Decisions never need
+  // this; it makes the counts accurate. Takes as long as reading the whole table.
   std::uint64_t Sweep();
 
   // Writes what the table has to the file that the options named, which takes the place of the
@@ -86,8 +86,8 @@ class Table final : public KeyStore {
   Result<SnapshotReport> WriteSnapshot();
 
   [[nodiscard]] TableStats Stats();
-  // Random bytes that stay with the table, through restarts, snapshots and changes of its size.
-  // Keys may be derived of them; they are never shown.
+  // Random bytes of the table, which stay the same through restarts, snapshots and changes of its
+  // size. Keys may be derived from them; they are never shown.
   [[nodiscard]] const HashSecret& secret() const { return header_->secret; }
   [[nodiscard]] std::uint64_t bytes() const { return mapping_.bytes().size(); }
   [[nodiscard]] const TableOpening& opening() const { return opening_; }
@@ -97,15 +97,15 @@ class Table final : public KeyStore {
  private:
   Table(TableBytes bytes, const TableOptions& options, const base::Clock& clock);
 
-  // The fingerprints of some calls' keys. Bytes, of which only what is used is ever written: to
-  // fill them first would take as long as a decision.
+  // The fingerprints of some calls' keys. As bytes, of which only the used ones are ever written:
+  // to initialise all of them would take as long as a decision.
   class KeyRoom {
    public:
     KeyRoom() {}  // NOLINT: see above.
     void Put(std::size_t i, const Fingerprint& key) {
       ::new (static_cast<void*>(bytes_ + i * sizeof(Fingerprint))) Fingerprint(key);
     }
-    // Once one was put.
+    // Set once a ban was put.
     [[nodiscard]] const Fingerprint* keys() const {
       return std::launder(reinterpret_cast<const Fingerprint*>(bytes_));
     }
@@ -117,7 +117,7 @@ class Table final : public KeyStore {
   // False, with the call's error set, if the calling thread cannot be served.
   [[nodiscard]] bool Begin(Turn& turn, StoreCall& call);
   [[nodiscard]] bool Begin(Turn& turn);
-  // What `use` says of the call's hold, wherever it is; kNotFound if it is nowhere.
+  // The result of `use` on the call's hold, under any id of its rule; kNotFound if it is nowhere.
   template <class Use>
   void UseHold(HoldCall& call, Use use);
   [[nodiscard]] std::size_t HashSome(std::span<CheckCall* const> batch, KeyRoom& keys) const;

@@ -15,10 +15,10 @@
 
 namespace sluice::store {
 
-// The working parts of a table, as its verbs share them.
+// The parts of a table that its verbs share.
 struct TableCore {
   KeyHash hash;
-  StoreId id = 0;  // Of this table, wherever it is loaded again.
+  StoreId id = 0;  // Of this table, wherever it is loaded.
   RuleDirectory rules;
   BlockPool blocks;
   TableCounters counters;
@@ -28,7 +28,7 @@ struct TableCore {
   WhenFull when_full = WhenFull::kEvict;
 };
 
-// Who works on it, and when: a thread's number and one reading of the clock.
+// The thread that works on the table, and its one reading of the clock.
 struct Turn {
   TableNow now;
   std::uint32_t thread = 0;
@@ -36,10 +36,10 @@ struct Turn {
   [[nodiscard]] std::uint32_t owner() const { return thread + 1; }
 };
 
-// How often a request starts again because others took its slots before it had locked them.
+// How often a request starts again because other threads took its slots before it had locked them.
 inline constexpr int kTries = 64;
 
-// Runs `use` on the key's slot under its lock, if it has one.
+// Calls `use` on the key's slot under its lock, if it has one.
 template <class Use>
 void UseSlot(const TableCore& core, const Turn& turn, const Fingerprint& key, Use use) {
   for (int i = 0; i < kTries; ++i) {

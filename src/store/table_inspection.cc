@@ -41,7 +41,7 @@ class Descriptor {
   int number_;
 };
 
-// Drops what is over, and counts the rest.
+// Drops expired holds, and counts the rest.
 class LiveKeys final : public KeySink {
  public:
   LiveKeys(KeySink& sink, TableInstant now) : sink_(sink), now_(NowSecond(now)) {}

@@ -12,7 +12,7 @@
 
 namespace sluice::store {
 
-// What an operator's tool can say about the file of a table or about a snapshot.
+// What a tool can say about the file of a table or about a snapshot.
 struct TableInspection {
   bool is_snapshot = false;
   int held_by = 0;  // The process that has the table open; 0: none, as far as the kernel tells.
@@ -26,8 +26,8 @@ struct TableInspection {
   // What the table's clock would read now, and how long ago, by the wall clock, it was last used.
   TableInstant now{};
   Duration age{};
-  // What the next open will have to repair in a table that is not in use: requests that were under
-  // way in a killed process, and chains of blocks that lead nowhere.
+  // What the next open must repair in a table that is not in use: requests that a killed process
+  // had not finished, and chains of blocks with an invalid link.
   int requests_undone = 0;
   std::uint64_t chains_repaired = 0;
 };

@@ -14,14 +14,14 @@
 #include "store/rule_directory.h"
 #include "store/slot.h"
 
-// What a table's bytes are, in memory and in its file: docs/table-format.md in code.
+// The bytes of a table, in memory and in its file: docs/table-format.md in code.
 namespace sluice::store {
 
 // Threads that may decide at the same time.
 inline constexpr std::uint32_t kMaxThreads = 256;
 
-// A key lies at most this far behind its home, so the slots go on that far behind the last
-// home and no scan wraps around.
+// A key lies at most this far behind its home. So there are as many slots behind the last home, and
+// no scan wraps around.
 inline constexpr std::uint32_t kProbeBound = 512;
 
 inline constexpr std::uint64_t kMostKeys = 200'000'000;
@@ -32,7 +32,7 @@ inline constexpr std::array<char, 8> kTableMagic{'S', 'L', 'U', 'I', 'C', 'E', '
 inline constexpr std::uint32_t kTableVersion = 2;
 inline constexpr std::uint32_t kOldestTableVersion = 1;
 
-// How large the parts are. Two tables with the same geometry can read each other's file.
+// The sizes of the parts. Two tables with the same geometry can read each other's file.
 struct Geometry {
   std::uint64_t homes = 0;   // Keys at the rated load / 0.8.
   std::uint64_t blocks = 0;  // At most kMaxBlocks.
@@ -40,7 +40,7 @@ struct Geometry {
   bool operator==(const Geometry&) const = default;
 };
 
-// The sizes of all records, so that a reader with other ideas of them notices.
+// The sizes of all records, so that a reader with other sizes notices.
 struct TableFormat {
   std::uint32_t version = kTableVersion;
   std::uint32_t header_bytes = 0;
@@ -84,7 +84,7 @@ struct TableLayout {
   [[nodiscard]] std::uint64_t slot_count() const { return geometry.homes + kProbeBound; }
 };
 
-// Whether a table can have it: what a damaged header says need not be possible.
+// Whether a table can have this geometry: the header of a damaged file may have an impossible one.
 [[nodiscard]] bool IsPossible(const Geometry& geometry);
 // Why a file of `file_bytes` bytes with this header cannot be taken over, and what to do; "" if
 // it can.

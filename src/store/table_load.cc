@@ -21,7 +21,7 @@ namespace {
 
 using Trouble = KeyLoader::Trouble;
 
-// Looks at holds only: their places come first.
+// Reads only holds, because their places are claimed first.
 class ClaimSink final : public KeySink {
  public:
   explicit ClaimSink(KeyLoader& loader) : loader_(loader) {}
@@ -57,7 +57,7 @@ void Wipe(const TableParts& to) {
   to.header->format = format;
 }
 
-// Damage is an error whose place is the snapshot; no room is one that says how to make some.
+// Damage is an error whose place is the snapshot; a lack of room is one that says how to get more.
 struct Attempt {
   Trouble trouble = Trouble::kNone;
   Error error;

@@ -29,7 +29,7 @@ struct RecoveryReport {
 struct LoadReport {
   std::uint64_t keys = 0;
   std::string from;                   // The snapshot's path.
-  std::vector<std::string> warnings;  // Why a newer one was not taken.
+  std::vector<std::string> warnings;  // Why a newer one was not loaded.
   std::vector<bool> blocks_in_use;
 };
 
@@ -37,7 +37,7 @@ struct LoadReport {
 // Errors: there are some, and none is good; more keys than the table takes.
 [[nodiscard]] Result<LoadReport> LoadSnapshot(const SnapshotFiles& files, const TableParts& to);
 
-// Whether LoadSnapshot would find one that is whole.
+// Whether LoadSnapshot would find a complete one.
 [[nodiscard]] bool HasGoodSnapshot(const SnapshotFiles& files);
 
 // From a table of another size that no other process has open, already recovered.

@@ -20,7 +20,7 @@ Geometry GeometryOf(const TableOptions& options) {
           .blocks = options.blocks != 0 ? options.blocks : (options.keys + 3) / 4};
 }
 
-// A file whose process was killed before it wrote the magic: only its format stands there.
+// A file whose process was killed before it wrote the magic: it has only its format.
 bool IsUnfinished(const TableHeader& header, std::size_t file_bytes) {
   return header.magic == std::array<char, 8>{} && header.format.version >= kOldestTableVersion &&
          header.format.version <= kTableVersion && header.format.file_bytes == file_bytes &&
@@ -40,7 +40,7 @@ tl::unexpected<Error> At(const std::string& path, Error error) {
   return tl::unexpected(std::move(error));
 }
 
-// A table with nothing in it, or with what a snapshot has.
+// A new table, empty or loaded from a snapshot.
 Result<TableBytes> OpenNew(Mapping mapping, const TableLayout& layout,
                            const std::string& snapshot) {
   TableBytes bytes = BytesOf(std::move(mapping), layout);

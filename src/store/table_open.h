@@ -24,18 +24,18 @@ struct TableOptions {
   std::string snapshot{};
 };
 
-// What opening a table came upon.
+// What the opening of a table found.
 struct TableOpening {
   bool resumed = false;               // Its file was there, of whatever size.
   bool resized = false;               // It had another number of keys or blocks.
-  std::string loaded_from;            // The snapshot, if that is where the keys are from.
+  std::string loaded_from;            // The snapshot, if the keys come from one.
   std::uint64_t keys = 0;             // How many were loaded or moved.
-  int requests_undone = 0;            // That its last process left half written.
+  int requests_undone = 0;            // Requests that its last process left half written.
   std::vector<std::string> warnings;  // For the log.
 };
 
-// A table's bytes, with all that can be known before anyone decides on them. Complete except for
-// the magic number, which is written last in a new file.
+// A table's bytes, with all that can be known before the first decision. Complete except for the
+// magic number, which is written last in a new file.
 struct TableBytes {
   Mapping mapping;
   TableParts parts;

@@ -13,7 +13,7 @@
 #include "store/table_snapshot_format.h"
 #include "store/table_snapshot_writer.h"
 
-// Writing a table's snapshot, while others decide.
+// Writes a table's snapshot while other threads decide.
 namespace sluice::store {
 
 namespace {

@@ -82,7 +82,7 @@ class KeySink {
 struct SnapshotHead {
   std::array<char, 8> magic = kSnapshotMagic;
   std::uint32_t version = kSnapshotVersion;
-  // The sizes of all records, so that a reader with other ideas of them notices.
+  // The sizes of all records, so that a reader with other sizes notices.
   std::uint32_t head_bytes = 0;
   std::uint32_t image_bytes = sizeof(KeyImage);
   std::uint32_t entry_bytes = sizeof(core::Entry);
@@ -90,7 +90,7 @@ struct SnapshotHead {
   std::uint32_t rule_bytes = 0;
   std::uint32_t tail_bytes = 0;
   std::uint32_t spare = 0;
-  Geometry geometry;  // Of the table that it was made of. Any other can load it.
+  Geometry geometry;  // Of the table from which it was made. Any other table can load it.
   HashSecret secret{};
 };
 static_assert(std::is_trivially_copyable_v<SnapshotHead>);
@@ -105,7 +105,7 @@ static_assert(sizeof(SnapshotRule) == 68);
 struct SnapshotTail {
   std::array<char, 8> magic = kSnapshotEnd;
   std::uint64_t file_bytes = 0;
-  std::uint64_t images = 0;  // Parts count.
+  std::uint64_t images = 0;  // Parts are counted.
   std::uint64_t rules = 0;
   // The monotonic clock when the last key had been copied: no key was touched later.
   BootId boot_id{};
@@ -116,7 +116,7 @@ struct SnapshotTail {
 };
 static_assert(std::is_trivially_copyable_v<SnapshotTail> && sizeof(SnapshotTail) == 88);
 
-// A head as this build writes it, but for geometry and secret.
+// A head as this build writes it, without geometry and secret.
 [[nodiscard]] inline SnapshotHead NewSnapshotHead() {
   SnapshotHead head;
   head.head_bytes = sizeof(SnapshotHead);

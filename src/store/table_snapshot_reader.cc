@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr const char* kRemedy = ": remove it to start without it";
 
-// The bytes of a file from a place on, read in pieces; what lies before is dropped.
+// The bytes of a file from an offset on, read in pieces; earlier bytes are dropped.
 class Pieces {
  public:
   Pieces(int file, std::uint64_t from, std::uint64_t to, SnapshotSum* sum)

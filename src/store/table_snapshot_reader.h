@@ -14,18 +14,18 @@ namespace sluice::store {
 
 class SnapshotSum;
 
-// Reads one snapshot. Every byte of it is looked at before any is believed: Verify() first.
-// By read(), not by a mapping, so that a file that shrinks is an error and no signal.
+// Reads one snapshot. Call Verify() first, which reads every byte before any is used. It uses
+// read(), not a mapping, so that a file that shrinks is an error and no signal.
 class SnapshotReader {
  public:
-  // Errors: it cannot be opened, is no snapshot, one of another format, or cut short.
+  // Errors: it cannot be opened, is no snapshot, has another format, or is truncated.
   static Result<SnapshotReader> Open(const std::string& path);
 
   SnapshotReader(SnapshotReader&& other) noexcept;
   SnapshotReader& operator=(SnapshotReader&& other) = delete;
   ~SnapshotReader();
 
-  // Compares the checksum, and hands every key to `sink` meanwhile. Errors: damaged.
+  // Compares the checksum, and passes every key to `sink` meanwhile. Errors: damaged.
   Result<void> Verify(KeySink& sink);
   // Passes every key to `sink`, until the sink stops.
   Result<void> ForEachKey(KeySink& sink);

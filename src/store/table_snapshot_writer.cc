@@ -70,7 +70,7 @@ bool SnapshotWriter::Take(const KeyImage& image, std::span<const std::byte> item
 
 Result<void> SnapshotWriter::Finish(std::span<const RulePlace> rules, SnapshotTail tail) {
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    // Pairs with the release of the thread that added it: who sees the size sees the id.
+    // Pairs with the release of the thread that added it: a reader that sees the size sees the id.
     const std::uint32_t size = rules[i].size.load(std::memory_order_acquire);
     if (size != 0) {
       Append(SnapshotRule{.number = static_cast<std::uint16_t>(i + 1),

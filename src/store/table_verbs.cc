@@ -55,7 +55,7 @@ void Table::UseHold(HoldCall& call, Use use) {
     const bool is_ours = call.store_id == 0 || call.store_id == core_.id;
     if (is_ours && core::HasHolds(call.quota.algorithm)) {
       AdoptFormer(core_, turn, call.key, call.quota, nullptr);
-      // Where the own id had holds already, others may be under a former one.
+      // If the current id had holds already, others may be under a former id.
       const auto has_under = [&](std::string_view id) {
         bool has = false;
         UseSlot(core_, turn, core_.hash.Of(id, call.key, call.quota), [&](Slot& slot) {

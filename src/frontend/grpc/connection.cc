@@ -15,7 +15,7 @@ Http2Settings SettingsOf(const FrontEndSettings& settings) {
   wire::Http2Limits limits;
   limits.streams = settings.streams;
   limits.header_bytes = settings.header_bytes;
-  // Room for more than is taken, so that too much is seen, and answered, rather than waited for.
+  // A little more than is accepted, so that an excess is seen and answered.
   limits.stream_window = static_cast<std::uint32_t>(settings.message_bytes + 16 * 1024);
   limits.connection_window = std::max<std::uint32_t>(1024 * 1024, 2 * limits.stream_window);
   return {.limits = limits,

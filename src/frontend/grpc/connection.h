@@ -22,8 +22,8 @@ class FrontEnd;
 
 inline constexpr std::string_view kRequestIdField = "x-request-id";
 
-// One client's connection: what becomes of its calls, from a stream's header to its trailers. Each
-// kind of call is asked as one batch per turn. The connection's age is bounded, too.
+// One client's connection: its calls, from a stream's header to its trailers. Each kind of call is
+// submitted as one batch per turn. The connection's age is bounded, too.
 class Connection final : public Http2Conversation {
  public:
   Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport);
@@ -35,16 +35,16 @@ class Connection final : public Http2Conversation {
   void OnExchangeReady(Exchange& exchange);
 
  private:
-  // Whose health is asked for.
+  // The service whose health is requested.
   enum class Watched : std::uint8_t { kUnknown, kServer, kService };
-  // A stream's call: on its way in, at a service, watching, or its answer on its way out.
+  // A stream's call: being received, submitted to a service, watching, or being answered.
   struct Call final : Request {
-    Exchange* exchange = nullptr;  // Where it was asked and is not answered yet.
+    Exchange* exchange = nullptr;  // The exchange that was submitted and is not answered yet.
     Method method = Method::kUnknown;
     std::string encoding;
     net::SteadyTime deadline = net::SteadyTime::max();
-    bool ended = false;  // What still comes of it is passed over.
-    wire::ServingStatus sent = wire::ServingStatus::kUnknown;  // To who watches.
+    bool ended = false;                                        // Its remaining bytes are ignored.
+    wire::ServingStatus sent = wire::ServingStatus::kUnknown;  // The last status sent to a watcher.
     Watched watched = Watched::kUnknown;
   };
   [[nodiscard]] static Call& CallOf(const wire::Http2Stream& stream) {
@@ -65,7 +65,7 @@ class Connection final : public Http2Conversation {
   void OnClose() override;
 
   [[nodiscard]] Call& TakeCall(wire::Http2Stream& stream);
-  // What is wrong with a call's header; kOk: its body may come.
+  // The fault of a call's header; kOk: its body may follow.
   [[nodiscard]] Status ReadHeader(Call& call, const wire::HttpRequest& header);
   void Run(Call& call);
   [[nodiscard]] Status Ask(Call& call, std::string_view message);
@@ -77,7 +77,7 @@ class Connection final : public Http2Conversation {
   void Refuse(Call& call, const Status& status, std::string_view id);
   // The same of a call that had no exchange.
   void Refuse(Call& call, const Status& status);
-  // Ends it as a server that speaks no gRPC here would.
+  // Ends it as a server without gRPC would.
   void RefuseHttp(Call& call, int status);
   void Answer(Exchange& exchange);
   // `id`: x-request-id of the header; "": it has none.

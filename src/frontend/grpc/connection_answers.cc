@@ -18,7 +18,7 @@ constexpr wire::HttpField kContentType{"content-type", "application/grpc"};
 // What clients may compress with (grpc-accept-encoding); answers are not compressed.
 constexpr wire::HttpField kAcceptEncoding{"grpc-accept-encoding", "identity,gzip"};
 
-// A code that says what is wrong with the call itself, and not how things are.
+// A code for a fault of the call itself, not of the server's state.
 bool IsRefusal(GrpcCode code) {
   return code != GrpcCode::kOk && code != GrpcCode::kResourceExhausted &&
          code != GrpcCode::kDeadlineExceeded && code != GrpcCode::kUnavailable;
@@ -60,7 +60,7 @@ void Connection::RunHealth(Call& call, std::string_view message) {
   AnswerMessage(call, message_, id.is_wanted() ? id.View() : std::string_view());
 }
 
-// The server serves until it stops; the service also waits for its configuration, if it is set to.
+// The server serves until it stops. The service also waits for its configuration, if it is set to.
 wire::ServingStatus Connection::HealthOf(const Call& call) const {
   if (call.watched == Watched::kUnknown) {
     return wire::ServingStatus::kServiceUnknown;

@@ -29,7 +29,7 @@ constexpr std::array<Row, 8> kRows{{
     {"/sluice.v1.RateLimit/Refund", Method::kRefund},
 }};
 
-// By a call's path; kUnknown where no service has it.
+// By a call's path; kUnknown if no service has it.
 Method MethodAt(std::string_view path) {
   const auto* const row = std::ranges::find(kRows, path, &Row::path);
   return row == kRows.end() ? Method::kUnknown : row->method;
@@ -118,7 +118,7 @@ void Connection::OnBody(wire::Http2Stream& stream, std::string_view bytes) noexc
     session().Consume(stream, bytes.size());
     return;
   }
-  // What is kept counts against the connection's window until the call is run.
+  // The kept bytes count against the connection's window until the call is run.
   if (call.body.size() + bytes.size() >
       front_end_.settings_.message_bytes + wire::kGrpcPrefixBytes) {
     session().Consume(stream, bytes.size());
@@ -145,7 +145,7 @@ void Connection::OnClosed(wire::Http2Stream& stream) noexcept {
   calls_.Return(call);
 }
 
-// The call is whole.
+// The call is complete.
 void Connection::Run(Call& call) {
   const wire::GrpcMessage message = wire::ReadGrpcMessage(
       call.body, call.encoding, front_end_.settings_.message_bytes, inflated_);
@@ -170,7 +170,7 @@ void Connection::Run(Call& call) {
   OnWhole(call);
 }
 
-// Takes an exchange for the call, to be asked with all others of this turn.
+// Takes an exchange for the call, which is submitted with all others of this turn.
 Status Connection::Ask(Call& call, std::string_view message) {
   if (call.method != Method::kShouldRateLimit) {
     NativeExchange& exchange = front_end_.natives_.Take();

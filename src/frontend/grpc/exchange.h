@@ -82,7 +82,8 @@ class RateLimitExchange final : public Exchange,
  public:
   explicit RateLimitExchange(Pool<RateLimitExchange>& pool) : pool_(pool) {}
 
-  // False: the bytes are no request, for the reason error() says; then it is not to be asked.
+  // False: the bytes are no valid request, for the reason in error(); then it must not be
+  // submitted.
   [[nodiscard]] bool Begin(Connection& connection, std::string_view bytes, bool compatible);
   [[nodiscard]] std::string_view error() const { return request_.error(); }
 
@@ -103,7 +104,7 @@ class RateLimitExchange final : public Exchange,
 
   Pool<RateLimitExchange>& pool_;
   envoy::RateLimitCall call_{*this};
-  std::string bytes_;  // That the request views.
+  std::string bytes_;  // The bytes that the request views.
   wire::RlsRequest request_;
   bool compatible_ = true;
 };

@@ -39,7 +39,7 @@ void FrontEnd::CloseAll() {
 
 void FrontEnd::OnHealthChanged() {
   connections_.ForEach([](Conversation& conversation) {
-    auto& connection = static_cast<Connection&>(conversation);  // As all in this set.
+    auto& connection = static_cast<Connection&>(conversation);  // Like all in this set.
     if (connection.has_watches()) {
       connection.OnHealthChanged();
     }

@@ -34,7 +34,8 @@ class FrontEnd {
   // Serves a connection until its end.
   void Accept(std::unique_ptr<net::Transport> transport);
 
-  // Every connection answers what it was asked, or is asked within the grace, and then closes.
+  // Every connection answers its requests, and those that arrive within the grace period, and then
+  // closes.
   void Drain();
   // Closes all at once.
   void CloseAll();
@@ -62,7 +63,7 @@ class FrontEnd {
   TokenCheck token_{settings_.token};
   Pool<RateLimitExchange> rate_limit_calls_;
   Pool<NativeExchange> natives_;
-  // Also of its connections, which a read or a write may keep for longer than the front end.
+  // Its connections share it too: a pending read or write may keep them longer than the front end.
   std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
   ConnectionSet connections_;
 };

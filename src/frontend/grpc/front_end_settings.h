@@ -23,7 +23,7 @@ namespace sluice::frontend::grpc {
 class Health {
  public:
   [[nodiscard]] bool serving() const { return serving_.load(std::memory_order_relaxed); }
-  // True if this is another state than before.
+  // True if the state has changed.
   bool Set(bool serving) {
     return serving_.exchange(serving, std::memory_order_relaxed) != serving;
   }
@@ -32,8 +32,8 @@ class Health {
   std::atomic<bool> serving_{false};
 };
 
-// The bounds of one listener. Each stands between a client that means ill, or is only slow, and
-// the memory and file descriptors of all others.
+// The bounds of one listener. Each protects the memory and file descriptors of all clients from one
+// that is malicious or slow.
 struct FrontEndSettings {
   LoopAnswers* answers =
       nullptr;               // Where answers are counted, if anywhere. Outlives the front end.
@@ -42,15 +42,16 @@ struct FrontEndSettings {
       nullptr;  // That `authorization: Bearer` must bring. None: all may ask.
   // By which holds, receipts and reservations are sealed. None: none are given out or taken.
   const signing::Keyring* keys = nullptr;
-  std::string health_service{};            // The name under which health is asked for, beside "".
-  std::uint32_t streams = 1000;            // Calls of one connection under way.
+  std::string health_service{};            // The name for health requests, besides "".
+  std::uint32_t streams = 1000;            // Calls of one connection in flight.
   std::size_t header_bytes = 16 * 1024;    // Of one call.
-  std::size_t message_bytes = 64 * 1024;   // Of one request, as it is after decompression.
-  std::size_t output_bytes = 1024 * 1024;  // Answers of one connection not written yet.
+  std::size_t message_bytes = 64 * 1024;   // Of one request, after decompression.
+  std::size_t output_bytes = 1024 * 1024;  // Unwritten answers of one connection.
   std::size_t watches = 16;                // Health/Watch of one connection.
   Duration header_timeout = std::chrono::seconds(10);
   Duration body_timeout = std::chrono::seconds(20);  // From a call's header to its end.
-  Duration idle_timeout = std::chrono::hours(2);  // Without a call: proxies keep connections long.
+  // Without a call: proxies keep connections for a long time.
+  Duration idle_timeout = std::chrono::hours(2);
   Duration write_timeout = std::chrono::seconds(20);
   Duration linger = std::chrono::seconds(1);
   Duration drain_grace = std::chrono::milliseconds(500);

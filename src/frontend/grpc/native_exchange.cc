@@ -190,7 +190,7 @@ void NativeExchange::AppendVerdict(const service::Verdict& verdict, std::string&
   for (const service::RuleDecision& decision : verdict.decisions) {
     response.decisions.push_back(DecisionOf(decision));
   }
-  std::list<std::string> ids;  // That `response` views. Most calls have none.
+  std::list<std::string> ids;  // The strings that `response` views. Most calls have none.
   std::string receipt;
   std::string reservation;
   if (keys_ != nullptr) {

@@ -43,7 +43,7 @@ KeyTexts TextsOf(const Decision& decision, WallInstant now) {
 
 void AddLimit(TextAppender& out, const service::RuleDecision& item, const KeyTexts& key) {
   const Decision& decision = item.decision;
-  out.Add("{\"name\": \"").Add(item.rule->id);  // [A-Za-z0-9._-]: nothing to escape.
+  out.Add("{\"name\": \"").Add(item.rule->id);  // [A-Za-z0-9._-]: nothing has to be escaped.
   if (decision.allowed) {
     out.Add("\", \"allowed\": true, \"limit\": ");
   } else {

@@ -25,7 +25,7 @@ namespace sluice::frontend::http {
 
 // `keys` seal the tokens in the answer. None: no holds, receipts or reservations.
 struct AnswerOptions {
-  bool waited = false;       // The reply was held back for the verdict's whole wait.
+  bool waited = false;       // The answer was held back for the verdict's whole wait.
   bool receipt = false;      // With the token that a refund must name.
   bool reservation = false;  // With the token that a settlement must name.
   const signing::Keyring* keys = nullptr;

@@ -19,7 +19,7 @@ class BatchItem final : private service::Completion {
  public:
   BatchItem(Batch& batch, const signing::Keyring* keys) : batch_(batch) { options_.keys = keys; }
 
-  // The operation to be asked; nullptr where the element asks nothing: then it is answered.
+  // The operation to submit; nullptr if the element needs none: then it is answered.
   service::Operation* Read(std::string_view element, const base::RequestId& id,
                            wire::CheckJson& json);
 
@@ -75,8 +75,8 @@ class Batch final : public Task {
   Exchange& exchange_;
   std::vector<std::unique_ptr<BatchItem>> items_;
   std::vector<service::Operation*> asked_;
-  // One more than there are verdicts to come while they are asked for, so that the first to come
-  // are not taken for the last.
+  // One more than the verdicts to come while they are submitted, so that an early one is not taken
+  // for the last.
   std::size_t open_ = 0;
 };
 

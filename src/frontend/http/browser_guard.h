@@ -14,7 +14,7 @@ namespace sluice::frontend::http {
 
 // The names of a listener.
 struct HostNames {
-  std::string address;  // It listens here: "127.0.0.1:6070". "": not known, and any name is taken.
+  std::string address;  // Its address: "127.0.0.1:6070". "": not known, and any name is accepted.
   std::vector<std::string> names;  // Further ones, without ports: "sluice-admin.internal".
 };
 
@@ -25,9 +25,9 @@ struct HostNames {
 // forwarded port it is another one.
 [[nodiscard]] bool NamesListener(std::string_view host, const HostNames& listener);
 
-// Whether a browser says that the request comes from a page of another site: an Origin other than
-// the one in the Host field, or a Sec-Fetch-Site other than same-origin and none. False for what is
-// no browser's.
+// Whether a browser says that the request comes from a page of another site: by an Origin other
+// than the one in the Host field, or by a Sec-Fetch-Site other than same-origin and none. False for
+// requests that no browser sent.
 [[nodiscard]] bool IsFromForeignPage(const wire::HttpRequest& request);
 
 // Whether the media type of the body is JSON. A page may send three other types without asking the

@@ -24,10 +24,10 @@ void WriteVerdict(Exchange& exchange, bool is_status) {
   ExchangePool& pool = exchange.pool();
   const FrontEndSettings& settings = pool.settings();
   if (verdict.now == WallInstant{}) {
-    verdict.now = pool.clock().Read().wall_clock;  // No store was asked.
+    verdict.now = pool.clock().Read().wall_clock;  // No store was involved.
   }
-  // The wait began when the store decided, which is before now: never early. A wait above the bound
-  // is stated, not held: the client waits by itself.
+  // The wait began when the store decided, which is before now, so the answer is never early. A
+  // longer wait than the bound is only stated: the client must wait by itself.
   const bool waited = exchange.context.wait && verdict.allowed && verdict.wait.count() > 0 &&
                       verdict.wait <= settings.longest_wait;
   if (waited) {

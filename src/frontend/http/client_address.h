@@ -10,19 +10,19 @@
 
 namespace sluice::frontend::http {
 
-// Whose word about a client's address counts.
+// Which peers may say who their client is.
 struct ForwardingSettings {
-  // Proxies: what they say about who asked them is believed. By default this host's.
+  // Proxies that may state the address of their client. By default this host's.
   std::vector<rules::IpPrefix> trusted = {*rules::IpPrefix::Parse("127.0.0.0/8"),
                                           *rules::IpPrefix::Parse("::1")};
-  // The one field that they say it in: X-Forwarded-For, X-Real-IP, Forwarded (RFC 7239). Never
-  // two: a proxy that sets one passes the other on as it came.
+  // The one field that they use for it: X-Forwarded-For, X-Real-IP, Forwarded (RFC 7239). Never
+  // two: a proxy that sets one passes the other on unchanged.
   std::string header = "X-Forwarded-For";
 };
 
 struct ClientAddress {
-  std::optional<rules::IpAddress> address;  // None: the peer's own is none.
-  bool peer_is_trusted = false;             // Who is connected is one of the proxies in `trusted`.
+  std::optional<rules::IpAddress> address;  // None: the peer's own address is none.
+  bool peer_is_trusted = false;             // The peer is one of the proxies in `trusted`.
   bool untrusted = false;  // The field came from a peer that is no trusted proxy; it was ignored.
 };
 

@@ -111,7 +111,7 @@ void AnswerRefusal(const control::ChangeError& refusal, Exchange& exchange) {
 
 void AnswerDeleted(std::string_view id, control::Scope scope, const AdminContext& context,
                    Exchange& exchange) {
-  // Another source's rule of the same id is in force again.
+  // Another source's rule of the same id is active again.
   const auto set = context.rules.rules();
   const rules::Rule* const left = set->Find(id);
   std::string body;
@@ -127,10 +127,10 @@ void AnswerDeleted(std::string_view id, control::Scope scope, const AdminContext
   exchange.AnswerText(200, kRuleType, body);
 }
 
-// A change of one rule: done when its store has it.
+// A change of one rule, done when its store has it.
 class RuleChange final : public Task {
  public:
-  // `body` none: the rule is to be deleted.
+  // No `body`: the rule is deleted.
   RuleChange(const AdminContext& context, std::string_view id, std::optional<std::string_view> body,
              Exchange& exchange)
       : context_(context), id_(id), body_(body), exchange_(exchange) {}
@@ -153,14 +153,14 @@ class RuleChange final : public Task {
     } else if (const auto set = context_.rules.rules(); const auto* const rule = set->Find(id_)) {
       AnswerRule(200, context_, *rule, context_.rules.TextOf(*rule), exchange_);
     } else {
-      AnswerNoSuchRule(id_, exchange_);  // Somebody has deleted it since.
+      AnswerNoSuchRule(id_, exchange_);  // It was deleted meanwhile.
     }
     exchange_.OnTaskDone();
   }
 
   const AdminContext& context_;
   const std::string id_;
-  const std::optional<std::string_view> body_;  // Good during Start().
+  const std::optional<std::string_view> body_;  // Valid during Start().
   Exchange& exchange_;
 };
 

@@ -18,9 +18,9 @@ namespace sluice::frontend::http {
 class FrontEnd;
 
 // One client's HTTP/1.1 connection. If it turns out to speak HTTP/2, it is passed on. Per turn: a
-// read buffer is parsed to its end, all its checks go to the service as one batch, and what is
-// ready goes out in one write. That, not the codec, is what makes pipelining pay: the kernel's
-// share of a request is five times ours.
+// read buffer is parsed to its end, all its checks go to the service as one batch, and all ready
+// answers leave in one write. That, not the codec, is what makes pipelining pay: the kernel's share
+// of a request is five times ours.
 //
 // Answers leave in the order of their requests, however late or disordered the store's answers
 // come. What bounds a client: when `pipeline` requests lack an answer or `output_bytes` wait to be
@@ -36,7 +36,7 @@ class Connection final : public Conversation, public Client {
   }
 
  private:
-  // What the connection waits for its client to do. Each has a time limit but the first.
+  // What the connection expects from its client. Each has a time limit, except the first.
   enum class Awaiting : std::uint8_t { kNothing, kRequest, kHeader, kBody };
 
   void OnBytes(std::size_t size) override;
@@ -55,7 +55,7 @@ class Connection final : public Conversation, public Client {
   bool RenderReady();
 
   [[nodiscard]] bool MayTake() const;
-  // Nothing of a next request has come.
+  // No byte of a next request has arrived.
   [[nodiscard]] bool between_requests() const {
     return parsed_all_ && parser_.phase() == wire::Http1Parser::Phase::kIdle;
   }
@@ -69,10 +69,10 @@ class Connection final : public Conversation, public Client {
   Awaiting awaiting_ = Awaiting::kNothing;
   net::SteadyTime awaiting_since_;
 
-  bool known_ = false;       // It is HTTP/1, so much is clear.
-  bool parsed_all_ = true;   // Nothing to parse before more bytes come.
-  bool progressed_ = false;  // A request came whole in this turn.
-  bool last_taken_ = false;  // The request behind which nothing is read any more.
+  bool known_ = false;       // It is known to be HTTP/1.
+  bool parsed_all_ = true;   // Nothing can be parsed before more bytes arrive.
+  bool progressed_ = false;  // A complete request arrived in this turn.
+  bool last_taken_ = false;  // The last request: nothing is read after it.
   bool last_rendered_ = false;
 };
 

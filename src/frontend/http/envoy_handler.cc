@@ -106,7 +106,7 @@ class UsageTask final : public Task, private service::CompletionOf<envoy::UsageC
     call_.reset = is_reset;
   }
 
-  // False, answered, if the body is none.
+  // False, and answered, if the body is invalid.
   [[nodiscard]] bool Read(std::string_view body) {
     call_.request = &request_;
     if (json_.Read(body, request_)) {

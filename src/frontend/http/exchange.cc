@@ -103,7 +103,7 @@ void Exchange::BecomeReady() {
 void Exchange::Abandon() {
   client_ = nullptr;
   if (state_ == State::kAsking || state_ == State::kTask) {
-    return;  // The store has it: OnCompleted() or OnTaskDone() returns it.
+    return;  // The store has it. OnCompleted() or OnTaskDone() returns it.
   }
   hold_.Cancel();
   pool_.Return(*this);

@@ -28,13 +28,13 @@ inline constexpr std::string_view kRequestIdField = "X-Request-Id";
 class Exchange;
 class ExchangePool;
 
-// One client's connection to a front end as its exchanges know it, whichever HTTP it speaks. One
+// One client's connection to a front end, as its exchanges see it over HTTP/1.1 and HTTP/2. One
 // thread.
 class Client {
  public:
   virtual ~Client() = default;
 
-  // Who is connected: Transport::peer_address().
+  // The peer: Transport::peer_address().
   [[nodiscard]] virtual std::string_view peer_address() const = 0;
 
   // One of this connection's exchanges became ready.
@@ -59,17 +59,17 @@ class Task {
 // How a proxy's auth request is answered.
 struct ProxyAnswer {
   int deny_status = 429;  // For every refusal: NGINX takes 403 only.
-  bool grpc = false;      // The request is gRPC's: refused in its words.
+  bool grpc = false;      // The request is gRPC's, so a refusal has gRPC's form.
   std::string origin{};   // For Access-Control-Allow-Origin of a refusal; "": none.
 };
 
-// What came in, as far as its answer depends on it, and the room that handlers read it into.
+// The request, as far as its answer depends on it, and the memory for what handlers read.
 struct RequestContext {
   bool keep_alive = true;
   bool head_only = false;
   int minor_version = 1;
   bool wait = false;     // A shaped answer is held back until it is due.
-  bool receipt = false;  // The answer gives a receipt, a reservation of what was charged.
+  bool receipt = false;  // The answer has a receipt, or a reservation of what was charged.
   bool reserve = false;
   ProxyAnswer proxy;
   // They hold the bytes that a check's attributes view.
@@ -86,13 +86,13 @@ struct RequestContext {
 //   pool
 class Exchange final : private service::Completion {
  public:
-  // Makes the response of the operation's outcome.
+  // Makes the response from the operation's outcome.
   using Writer = void (*)(Exchange& exchange);
 
   explicit Exchange(ExchangePool& pool);
 
-  // Starts a request of `client`; without one for an answer to what could not be read, or did not
-  // come in time.
+  // Starts a request of `client`; without one to answer a request that could not be read, or did
+  // not arrive in time.
   void Begin(Client& client, const wire::HttpRequest* request);
 
   RequestContext context;
@@ -110,24 +110,24 @@ class Exchange final : private service::Completion {
   // What X-Request-Id of the answer is; "": it has none. Every answer with a status of 400 or above
   // has one, and every answer to a request that had one.
   [[nodiscard]] std::string_view IdInAnswer();
-  // The connection ends behind this answer.
+  // The connection ends after this answer.
   void CloseAfterwards() { context.keep_alive = false; }
-  // One that refuses the request itself goes to the log, with what was wrong.
+  // The answer refuses the request itself, so it is logged with the reason.
   void Log(int status, std::string_view detail) const;
 
-  // The service must be asked; then `write` makes the answer.
+  // The operation must be submitted; then `write` makes the answer.
   void Ask(Writer write) {
     write_ = write;
     state_ = State::kAsking;
   }
-  // The same, and `write` is called even if the client is gone by then: others need its answer.
+  // The same, but `write` is called even if the client has gone meanwhile: others need its answer.
   void AskForOthers(Writer write) {
     Ask(write);
     for_others_ = true;
   }
-  // The answer that is being written is held back for so long.
+  // The answer that is being written is held back for this long.
   void HoldBack(Duration wait) { hold_back_ = wait; }
-  // A task has to be waited for.
+  // A task is not done yet.
   void Run(std::unique_ptr<Task> task);
   [[nodiscard]] Task* task() const { return task_.get(); }
   // The last thing that a task does. The exchange is answered.
@@ -149,7 +149,7 @@ class Exchange final : private service::Completion {
 
   void* owner_context = nullptr;  // The connection's own.
 
-  // The connection is gone. Back to the pool: now, or when the store has answered.
+  // The connection is gone. Returns to the pool: now, or when the store has answered.
   void Abandon();
 
  private:
@@ -185,7 +185,7 @@ class ExchangePool {
   [[nodiscard]] Exchange& Take() { return exchanges_.Take(*this); }
   void Return(Exchange& exchange) noexcept { exchanges_.Return(exchange); }
 
-  // How many are with connections or stores.
+  // How many connections or stores hold.
   [[nodiscard]] std::size_t in_use() const { return exchanges_.in_use(); }
 
  private:

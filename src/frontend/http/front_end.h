@@ -39,7 +39,7 @@ class FrontEnd {
   // Serves a connection until its end.
   void Accept(std::unique_ptr<net::Transport> transport);
 
-  // Every connection answers what it was asked and then closes; idle ones close now.
+  // Every connection answers its requests and then closes; idle ones close now.
   void Drain();
   // Closes all at once.
   void CloseAll();
@@ -52,7 +52,7 @@ class FrontEnd {
   friend class Connection;
   friend class Http2Connection;
 
-  // Goes on with a connection that began with HTTP/2's preface.
+  // Continues a connection that began with HTTP/2's preface.
   void Accept(std::unique_ptr<net::Transport> transport, std::string_view begun);
   // An answer that goes out.
   void Count(int status) noexcept {
@@ -69,11 +69,11 @@ class FrontEnd {
   const FrontEndSettings settings_;
   Router router_;
   ExchangePool pool_;
-  // Also of its connections, which a read or a write may keep for longer than the front end.
+  // Its connections share it too: a pending read or write may keep them longer than the front end.
   std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
   ConnectionSet connections_;
   wire::DateText date_;
-  std::string_view date_now_;  // date_'s text at date_tick_.
+  std::string_view date_now_;  // The text of date_ at date_tick_.
   net::SteadyTime date_tick_;
 };
 

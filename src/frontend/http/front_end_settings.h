@@ -35,7 +35,7 @@ namespace sluice::frontend::http {
 struct AdminContext;
 struct EnvoyContext;
 
-// Attributes that are known of every request of a proxy, whatever the settings.
+// Attributes that every request of a proxy has.
 inline constexpr std::array<std::string_view, 4> kProxiedAttributes{"method", "endpoint", "host",
                                                                     "ip"};
 
@@ -54,17 +54,17 @@ enum class RequestFields : std::uint8_t {
   kXForwarded,  // X-Forwarded-Method, X-Forwarded-Uri: Caddy and Traefik.
 };
 
-// How a listener reads the requests of proxies that ask about theirs.
+// How a listener reads the requests of proxies, which describe their clients' requests.
 struct ProxySettings {
   ForwardingSettings forwarding;
   RequestFields request_fields = RequestFields::kEither;
   // How the path of a request becomes `endpoint`.
   wire::PathSettings paths;
-  // Attributes out of header fields: {"api_key", "X-Api-Key"}. An absent field is no attribute. The
+  // Attributes from header fields: {"api_key", "X-Api-Key"}. An absent field is no attribute. The
   // client writes such a field, unless the proxy overwrites or removes it.
   std::vector<std::pair<std::string, std::string>> headers;
-  // The same of fields that count only from a peer in forwarding.trusted. From others they are no
-  // attribute.
+  // The same for fields that count only from a peer in forwarding.trusted. From other peers they
+  // are no attribute.
   std::vector<std::pair<std::string, std::string>> trusted_headers;
   // Origins of browsers' scripts that may read a denial ("https://app.example"; "*": all), and
   // whose preflights pass unasked.
@@ -72,22 +72,24 @@ struct ProxySettings {
   ForwardingNotes* notes = nullptr;  // Outlives the front end.
 };
 
-// What a listener is for. All serve their health.
+// The role of a listener. All of them serve health.
 enum class Role : std::uint8_t {
   kCheck,    // Applications and proxies: check and status.
   kAdmin,    // Operators: metrics, rules, modes.
-  kMetrics,  // Who scrapes metrics, and may do nothing else.
+  kMetrics,  // Collectors of metrics, which may do nothing else.
 };
 
-// The bounds of one listener. Each stands between a client that means ill, or is only slow,
-// and the memory and file descriptors of all others.
+// The bounds of one listener. Each protects the memory and file descriptors of all clients from one
+// that is malicious or slow.
 struct FrontEndSettings {
   Role role = Role::kCheck;
   const AccessToken* token =
-      nullptr;  // That all but health asks for; none. Outlives the front end.
-  const EnvoyContext* envoy = nullptr;    // Of Envoy's paths: see route.h. None: there are none.
-  const AdminContext* context = nullptr;  // Of an admin listener: see route.h. None: only metrics.
-  HostNames host_names{};                 // Of an admin listener: what a Host field may call it.
+      nullptr;  // Required by all but health; none: not required. Outlives the front end.
+  // For Envoy's paths: see route.h. None: there are no such paths.
+  const EnvoyContext* envoy = nullptr;
+  const AdminContext* context = nullptr;  // For an admin listener: see route.h. None: only metrics.
+  // For an admin listener: the names that a Host field may have.
+  HostNames host_names{};
   std::string metrics_path = "/metrics";  // Of kMetrics.
   ProxySettings proxy{};
   std::uint8_t limit_headers = kDefaultLimitFields;
@@ -99,17 +101,19 @@ struct FrontEndSettings {
   idempotency::AnswerMemory* memory =
       nullptr;  // For checks with an Idempotency-Key. None: keys are ignored.
   wire::Http1Limits request{.body_bytes = 256 * 1024};  // Of a batch; else 64 KiB.
-  std::size_t pipeline = 256;             // Requests of one connection without an answer yet.
-  std::size_t output_bytes = 256 * 1024;  // Answers of one connection not written yet.
-  Duration header_timeout = std::chrono::seconds(10);  // From a header's first byte to its last.
-  Duration body_timeout = std::chrono::seconds(20);    // From there to the body's last byte.
-  Duration idle_timeout = std::chrono::seconds(75);    // Between requests.
-  Duration write_timeout = std::chrono::seconds(20);   // For a client to take an answer.
-  Duration linger = std::chrono::seconds(1);           // After the last answer, for its end.
+  std::size_t pipeline = 256;                           // Unanswered requests of one connection.
+  std::size_t output_bytes = 256 * 1024;                // Unwritten answers of one connection.
+  Duration header_timeout = std::chrono::seconds(10);   // From a header's first byte to its last.
+  Duration body_timeout = std::chrono::seconds(20);     // From there to the body's last byte.
+  Duration idle_timeout = std::chrono::seconds(75);     // Between requests.
+  // How long a client may take to read an answer.
+  Duration write_timeout = std::chrono::seconds(20);
+  Duration linger = std::chrono::seconds(1);  // After the last answer, for its end.
   // A client that does not know yet that we stop may be about to send its next request, and
   // a connection closed under it would lose that: what comes within this time is answered.
   Duration drain_grace = std::chrono::milliseconds(500);
-  Duration longest_wait = std::chrono::seconds(60);  // Above it "wait": true is not held.
+  // A request with "wait": true is not held longer than this.
+  Duration longest_wait = std::chrono::seconds(60);
 };
 
 }  // namespace sluice::frontend::http

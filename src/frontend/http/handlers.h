@@ -29,11 +29,11 @@ void HandleCheck(const Routed& routed);
 [[nodiscard]] inline bool IsKeyed(const wire::HttpRequest& request) {
   return request.fields.Has(wire::RareField::kIdempotencyKey);
 }
-// Goes on with a keyed check that has been read. The listener has a memory of answers.
+// Continues a keyed check after it was read. The listener has a memory of answers.
 void RunKeyedCheck(const Routed& routed);
-// Writes the answer to a check that was asked.
+// Writes the answer to a check that was submitted.
 void WriteCheck(Exchange& exchange);
-// Adds Retry-After to the response, where there is a time that a denied request can wait for.
+// Adds Retry-After to the response, if there is a time after which a denied request can pass.
 void AddRetryAfter(const service::Verdict& verdict, Exchange& exchange);
 
 inline constexpr std::size_t kMostChecksInBatch = 1'000;
@@ -47,7 +47,7 @@ void HandleBatch(const Routed& routed);
 // that applies has left, as a peek of one unit (or of `cost` units). Every query member but cost is
 // an attribute. An operator may give a secret one by its hash.
 void HandleStatus(const Routed& routed);
-// Reads such a query into the exchange's check. False: it is wrong, and answered.
+// Reads such a query into the exchange's check. False: it is invalid, and answered.
 [[nodiscard]] bool ReadStatusQuery(const Routed& routed);
 // Decimal digits, 0 to kMaxUnits; none for anything else.
 [[nodiscard]] std::optional<Cost> ReadCost(std::string_view text);
@@ -58,7 +58,7 @@ void HandleStatus(const Routed& routed);
 // for, whatever the reason: proxies treat other statuses as an outage.
 void HandleProxyCheck(const Routed& routed);
 
-// --- What an answer gave out comes back ----------------------------------------------------------
+// --- Tokens of earlier answers ------------------------------------------------------------------
 
 // POST /v1/ratelimit/release and renew. The body is one hold as a check's answer has it,
 // {"name": …, "id": …}, or that answer's list, {"holds": [{"name": …, "id": …}]}, of 64 at most.
@@ -72,8 +72,8 @@ void HandleRenew(const Routed& routed);
 // where there is one. The reply says for each rule what was charged and at what it is settled,
 // which stays as it was said first.
 void HandleSettle(const Routed& routed);
-// POST /v1/ratelimit/refund: {"receipt": "…"}, of a check with "receipt": true, gives back all
-// that it charged, once, as far as it still counts.
+// POST /v1/ratelimit/refund: {"receipt": "…"}, of a check with "receipt": true, gives back its
+// whole charge, once, as far as it still counts.
 void HandleReceipt(const Routed& routed);
 
 // --- Operators: keys -----------------------------------------------------------------------------
@@ -91,24 +91,24 @@ void HandleBans(const Routed& routed);
 
 // --- Operators: rules ----------------------------------------------------------------------------
 
-// GET /v1/ratelimit/config: all rules in force, in declaration order.
+// GET /v1/ratelimit/config: all active rules, in declaration order.
 void HandleRules(const Routed& routed);
 // GET, PUT, DELETE /v1/ratelimit/config/{rule_id}. An ETag names the rule's text as it stands;
 // If-Match and If-None-Match (RFC 9110, 13.1) are judged against it, 412 where they fail. A rule
 // that does not load is 422 with every error, and nothing changes.
 void HandleRule(const Routed& routed);
-// PUT /v1/ratelimit/mode/{rule_id} with {"mode": "enforce" | "shadow" | "off"}; GET says what is
-// in force, DELETE gives the rule its own mode back.
+// PUT /v1/ratelimit/mode/{rule_id} with {"mode": "enforce" | "shadow" | "off"}; GET returns the
+// active mode, DELETE restores the rule's own mode.
 void HandleMode(const Routed& routed);
-// PUT /v1/ratelimit/kill-switch with {"on": true}: every rule is off until it is false again. GET
-// says how it stands.
+// PUT /v1/ratelimit/kill-switch with {"on": true}: every rule is off until it is set to false. GET
+// returns the state.
 void HandleKillSwitch(const Routed& routed);
-// GET /v1/ratelimit/explain?user_id=u_42: which of the rules in force, with the modes that are set,
-// apply to such a request, by what numbers, and why the others do not. Spends nothing, and asks no
-// store. `cost` is the call's; every other member of the query is an attribute.
+// GET /v1/ratelimit/explain?user_id=u_42: which of the active rules, with the modes that are set,
+// apply to such a request, with which numbers, and why the others do not. Charges nothing, and
+// calls no store. `cost` is the request's; every other member of the query is an attribute.
 void HandleExplain(const Routed& routed);
-// GET /v1/ratelimit/shadow-report: for each rule in shadow how much it would have denied, and the
-// keys that it would have denied most.
+// GET /v1/ratelimit/shadow-report: for each rule in shadow mode how much it would have denied, and
+// the keys that it would have denied most.
 void HandleShadowReport(const Routed& routed);
 
 // --- Operators: the daemon -----------------------------------------------------------------------
@@ -121,17 +121,17 @@ void HandleOpenApi(const Routed& routed);
 
 // --- envoyproxy/ratelimit's paths, with its answers ----------------------------------------------
 
-// /json: a RateLimitRequest in JSON. 200 with the response, 429 where it is OVER_LIMIT; 400 for
-// everything that is wrong.
+// /json: a RateLimitRequest in JSON. 200 with the response, 429 if it is OVER_LIMIT; 400 for every
+// invalid request.
 void HandleRateLimitJson(const Routed& routed);
 // /healthcheck: 200 OK, or 500.
 void HandleEnvoyHealth(const Routed& routed);
-// /rlconfig: a line for each limit in force.
+// /rlconfig: a line for each active limit.
 void HandleLimits(const Routed& routed);
-// GET /stats on the operators' listener: what envoyproxy/ratelimit counts, under its names in
+// GET /stats on the operators' listener: the counters of envoyproxy/ratelimit, under its names in
 // statsd.
 void HandleStats(const Routed& routed);
-// GET / there: the paths that there are.
+// GET / there: the list of paths.
 void HandleDebugPaths(const Routed& routed);
 // POST /rlusage and /rlreset there, with a body as /json takes it: how much is left of the limits
 // that its descriptors have, each limit for itself; or these made fresh.

@@ -16,7 +16,7 @@ struct NamedHold {
   std::string_view id;
 };
 
-// Reads the body. Each step is false where it found what does not belong there.
+// Reads the body. Each step is false if it found something unexpected.
 class HoldsReader {
  public:
   explicit HoldsReader(std::string_view body) : text_(body), cursor_(text_.data(), text_.size()) {}

@@ -16,7 +16,7 @@ Http2Settings SettingsOf(const FrontEndSettings& settings) {
   limits.streams = static_cast<std::uint32_t>(settings.pipeline);
   limits.header_bytes = settings.request.header_bytes;
   limits.fields = settings.request.fields;
-  // Room for more than is taken, so that too much is seen, and answered, rather than waited for.
+  // A little more than is accepted, so that an excess is seen and answered.
   limits.stream_window = static_cast<std::uint32_t>(settings.request.body_bytes + 16 * 1024);
   limits.connection_window = std::max(limits.connection_window, 2 * limits.stream_window);
   return {.limits = limits,
@@ -126,7 +126,7 @@ void Http2Connection::OnClosed(wire::Http2Stream& stream) noexcept {
   requests_.Return(request);
 }
 
-// The request is whole.
+// The request is complete.
 void Http2Connection::Route(Routed& request) {
   OnWhole(request);
   Exchange& exchange = front_end_.pool_.Take();
@@ -158,7 +158,7 @@ void Http2Connection::Answer(Exchange& exchange) {
   fields_.clear();
   field_text_.clear();
   const Response& response = exchange.response;
-  // Room for all of it, so that the views stay good. Names are in lower case here.
+  // Reserves space for all of it, so that the views stay valid. Names are in lower case here.
   field_text_.reserve(response.fields.size() + 20);
   std::string_view rest = response.fields;
   while (!rest.empty()) {

@@ -13,8 +13,7 @@ namespace sluice::frontend::http {
 
 class FrontEnd;
 
-// One client's connection that speaks HTTP/2: what becomes of its requests, from a stream's header
-// to its answer.
+// One client's HTTP/2 connection: its requests, from a stream's header to its answer.
 class Http2Connection final : public Http2Conversation, public Client {
  public:
   // `begun`: bytes that were read already.
@@ -28,7 +27,7 @@ class Http2Connection final : public Http2Conversation, public Client {
 
  private:
   struct Routed final : Request {
-    Exchange* exchange = nullptr;  // Where it was routed and is not answered yet.
+    Exchange* exchange = nullptr;  // The exchange that was routed and is not answered yet.
   };
   [[nodiscard]] static Routed& RoutedOf(const wire::Http2Stream& stream) {
     return static_cast<Routed&>(RequestOf(stream));

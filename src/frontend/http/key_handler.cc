@@ -20,7 +20,7 @@ void RefuseChange(std::string_view detail, Exchange& exchange) {
   exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = "invalid_request"});
 }
 
-// Takes `units` or `rule`. False, answered, if it is not what it should be.
+// Takes `units` or `rule`. False, and answered, if it is invalid.
 bool TakeReserved(const wire::JsonMember& member, std::string_view body, KeyChange& change,
                   bool& has_units, Exchange& exchange) {
   if (member.name == "rule") {
@@ -42,8 +42,7 @@ bool TakeReserved(const wire::JsonMember& member, std::string_view body, KeyChan
   return true;
 }
 
-// Reads which keys are to be changed, and how. False, answered, if the body is not what it should
-// be.
+// Reads which keys to change, and how. False, and answered, if the body is invalid.
 bool ReadChange(KeyChange::Kind kind, std::string_view body, Exchange& exchange) {
   service::Operation& operation = exchange.operation;
   auto& change = operation.Ask<KeyChange>();
@@ -101,7 +100,7 @@ void WriteChange(Exchange& exchange) {
     RefuseChange(change.request_error, exchange);
     return;
   }
-  // What a rule of holds cannot do (a refund) must not hide what was done to the others.
+  // That holds cannot be refunded must not hide what was done to the other rules.
   if (change.error != store::StoreError::kNone && change.touched == 0) {
     AnswerFailure(change.error, 422, "the rules that apply cannot be refunded: release their holds",
                   exchange);

@@ -37,7 +37,7 @@ class KeyedCheck final : public Task {
  private:
   using Outcome = idempotency::KeyedRequest::Outcome;
 
-  // The last thing done with this, if not in Start().
+  // The last use of this, except in Start().
   void OnKnown(Outcome outcome, const idempotency::AnswerMemory::Answer& answer) {
     switch (outcome) {
       case Outcome::kDecide:
@@ -45,7 +45,7 @@ class KeyedCheck final : public Task {
           WriteCheck(exchange);
           static_cast<KeyedCheck*>(exchange.task())->Keep();
         });
-        if (!starts_) {  // Else the connection sees that it must be asked.
+        if (!starts_) {  // Otherwise the connection sees that it must be submitted.
           service_.Submit(exchange_.operation);
         }
         return;
@@ -66,7 +66,7 @@ class KeyedCheck final : public Task {
     exchange_.OnTaskDone();
   }
 
-  // Also where the client is gone: if it sends the request again, it has spent already.
+  // Also if the client is gone: if it sends the request again, it has been charged already.
   void Keep() {
     const auto& check = exchange_.operation.Get<service::RuleCheck>();
     const Response& response = exchange_.response;

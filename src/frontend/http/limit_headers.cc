@@ -24,7 +24,7 @@ void AddIfAny(TextAppender& out, std::string_view key, std::optional<std::int64_
   }
 }
 
-// The numbers of one decision that several fields say, written once.
+// The numbers of one decision that several fields contain, written once.
 struct Shown {
   explicit Shown(const Decision& decision) : limit(decision.limit), remaining(decision.remaining) {}
   Decimal limit;

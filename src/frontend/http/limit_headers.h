@@ -35,7 +35,7 @@ namespace sluice::frontend::http {
 enum LimitFields : std::uint8_t {
   kNoLimitFields = 0,
   kXRateLimitFields = 1 << 0,
-  kGithubFields = 1 << 1,  // What GitHub adds to those before.
+  kGithubFields = 1 << 1,  // What GitHub adds to the fields above.
   kDraft10Fields = 1 << 2,
 };
 

@@ -19,7 +19,8 @@ void AnswerBadBody(std::string_view detail, Exchange& exchange) {
   exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = "invalid_body"});
 }
 
-// The only member that the body has, of this name; none, answered, if it is anything else.
+// The only member of the body, which must have this name; none, and answered, if it is anything
+// else.
 std::optional<wire::JsonMember> OnlyMember(wire::ScalarObject& object, std::string_view body,
                                            std::string_view name, std::string_view expected,
                                            Exchange& exchange) {

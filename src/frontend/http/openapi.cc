@@ -22,8 +22,8 @@ struct NamedMethod {
   std::string_view name;
   wire::HttpMethod method;
 };
-// Those that OpenAPI has. HEAD is described for routes with any method only: elsewhere it goes
-// with GET, as in HTTP.
+// The methods that OpenAPI has. HEAD is described only for routes with any method; elsewhere it
+// goes with GET, as in HTTP.
 constexpr NamedMethod kMethods[] = {
     {"get", wire::HttpMethod::kGet},         {"put", wire::HttpMethod::kPut},
     {"post", wire::HttpMethod::kPost},       {"delete", wire::HttpMethod::kDelete},
@@ -45,7 +45,7 @@ bool IsOfAnotherRole(json::value& node, std::string_view role) {
   return other;
 }
 
-// Takes out what is marked for listeners of other roles.
+// Removes what is marked for listeners of other roles.
 void KeepRole(json::value& node, std::string_view role) {
   if (auto* const object = node.if_object()) {
     for (auto member = object->begin(); member != object->end();) {
@@ -125,7 +125,7 @@ const json::value& Resolve(const json::value& document, std::string_view referen
   return document.at_pointer(reference.substr(1));
 }
 
-// Drops the components that nothing refers to.
+// Removes the components that nothing refers to.
 void PruneComponents(json::value& document) {
   std::set<std::string> used;
   FindReferences(document.at("paths"), used);
@@ -157,7 +157,7 @@ void PruneComponents(json::value& document) {
   }
 }
 
-// Drops the tags that no operation has.
+// Removes the tags that no operation has.
 void PruneTags(json::object& document) {
   std::set<std::string_view> used;
   for (const auto& path : document.at("paths").as_object()) {

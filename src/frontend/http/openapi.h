@@ -8,7 +8,7 @@
 
 namespace sluice::frontend::http {
 
-// docs/openapi.json, which the build puts into the program: all operations of all listeners.
+// docs/openapi.json, which the build compiles into the program: all operations of all listeners.
 extern const std::string_view kOpenApiSource;
 
 // The OpenAPI description of one listener: of docs/openapi.json, the operations that `routes` serve
@@ -20,7 +20,7 @@ extern const std::string_view kOpenApiSource;
 [[nodiscard]] std::string DescribeRoutes(std::span<const ServedRoute> routes, Role role,
                                          bool has_token);
 
-// The description that a router answers with, made when it is first asked for. One thread.
+// The description that a router returns, made at its first request. One thread.
 class ListenerDescription {
  public:
   // `routes` outlive this.

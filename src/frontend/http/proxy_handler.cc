@@ -10,22 +10,22 @@
 #include "rules/rule.h"
 #include "wire/json_writer.h"
 
-// Proxies take 200 for yes and the status that they asked for as no; all others are failures of
-// Sluice to them. What it would have been stands beside it, in X-RL-Status.
+// Proxies take 200 as yes and the requested status as no; all others are failures of Sluice to
+// them. The status that it would have been is in X-RL-Status.
 namespace sluice::frontend::http {
 
 namespace {
 
 constexpr std::string_view kStatusField = "X-RL-Status";
 constexpr std::string_view kClientsQuery =
-    "the query of /v1/check/http has what the client wrote into its own, so a client could set "
+    "the query of /v1/check/http contains the client's query, so a client could set "
     "itself any cost and attribute: have the proxy request a fixed path (Caddy: rewrite "
     "/v1/check/http?)";
 constexpr std::string_view kBothFamilies =
     "X-Original-... and X-Forwarded-... both name the client's request, and only one can be the "
     "proxy's: have the proxy remove the other, or set the listener's proxy: {request_fields: ...}";
 
-// What Access-Control-Allow-Origin is to say to this origin; "" for nothing.
+// The value of Access-Control-Allow-Origin for this origin; "" for none.
 std::string_view AllowedOrigin(std::string_view origin, const ProxySettings& settings) {
   for (const std::string& one : settings.cors_origins) {
     if (!origin.empty() && (one == "*" || one == origin)) {
@@ -42,7 +42,7 @@ void Note(std::string_view peer, ForwardingNotes* notes) {
   }
 }
 
-// Takes the members of the query that are for us, and no attributes. "", or what is wrong.
+// Takes our own members from the query, which are no attributes. Returns "", or the fault.
 std::string_view TakeControls(Exchange& exchange) {
   wire::FormQuery& query = exchange.context.query;
   if (const auto status = query.Remove("deny_status")) {
@@ -61,8 +61,8 @@ std::string_view TakeControls(Exchange& exchange) {
   return {};
 }
 
-// The client's request cannot be judged. What is wrong goes to the log; the reader of the answer is
-// the proxy's client, and learns no more than that.
+// The client's request cannot be judged. The reason goes to the log only, because the proxy's
+// client reads the answer.
 void RefuseRequest(std::string_view wrong, Exchange& exchange) {
   exchange.Log(400, wrong);
   exchange.response.Add(kStatusField, "400");
@@ -73,7 +73,7 @@ void RefuseRequest(std::string_view wrong, Exchange& exchange) {
   exchange.SetReady();
 }
 
-// The question itself is wrong, whatever the client asked for.
+// The proxy's question itself is invalid, independently of its client.
 void BlameProxy(std::string_view wrong, Exchange& exchange) {
   exchange.Log(500, wrong);
   exchange.response.Add(kStatusField, "500");
@@ -131,7 +131,7 @@ void WriteProxyAnswer(Exchange& exchange) {
     return;
   }
   if (verdict.now == WallInstant{}) {
-    verdict.now = exchange.pool().clock().Read().wall_clock;  // No store was asked.
+    verdict.now = exchange.pool().clock().Read().wall_clock;  // No store was involved.
   }
   Response& response = exchange.response;
   AppendLimitFields(verdict, response.fields, exchange.pool().settings().limit_headers);
@@ -159,7 +159,7 @@ void HandleProxyCheck(const Routed& routed) {
   query.Clear();
   SingleFields fields(request);
   const AskedRequest asked = ReadAsked(request, routed.tail, settings.request_fields, fields);
-  // Behind a path, the query is the original request's: its client writes that.
+  // Behind a path, the query is that of the original request, which the client writes.
   if (routed.tail.empty() && !request.query.empty()) {
     std::string_view wrong = IsClientsQuery(request.query, asked.uri) ? kClientsQuery : "";
     if (wrong.empty()) {
@@ -177,7 +177,7 @@ void HandleProxyCheck(const Routed& routed) {
   }
   if (!answer.origin.empty() && asked.method == "OPTIONS" &&
       request.HasField("Access-Control-Request-Method")) {
-    exchange.AnswerText(200, {}, {});  // A preflight: the request that it asks for will be judged.
+    exchange.AnswerText(200, {}, {});  // A preflight: the request that it announces will be judged.
     exchange.response.Add(kStatusField, "200");
     return;
   }

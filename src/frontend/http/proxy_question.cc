@@ -16,7 +16,7 @@ std::string_view Or(std::string_view text, std::string_view otherwise) {
   return text.empty() ? otherwise : text;
 }
 
-// Takes the first member off a query, as it was written.
+// Takes the first member from a query, unchanged.
 std::string_view NextMember(std::string_view& query) {
   const std::size_t end = std::min(query.find('&'), query.size());
   const std::string_view member = query.substr(0, end);
@@ -24,14 +24,15 @@ std::string_view NextMember(std::string_view& query) {
   return member;
 }
 
-// Whether a member may say what the check costs. No proxy writes an escape into a name; a client
-// may.
+// Whether a member may set the cost of the check. No proxy writes an escape into a name, but a
+// client may.
 bool MayBeCost(std::string_view member) {
   const std::string_view name = member.substr(0, member.find('='));
   return name == "cost" || name.find('%') != std::string_view::npos;
 }
 
-// Without its port; a lone IPv6 literal keeps its brackets. Rules see it without case as well.
+// Removes the port. An IPv6 literal without a port keeps its brackets. Rules ignore the case of
+// host names.
 std::string_view WithoutPort(std::string_view host) {
   if (host.starts_with('[')) {
     return host.substr(0, host.find(']') + 1);
@@ -39,7 +40,7 @@ std::string_view WithoutPort(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-// Adds what `headers` name. "", or what is wrong.
+// Adds the attributes of `headers`. Returns "", or the fault.
 std::string_view AddHeaders(const std::vector<std::pair<std::string, std::string>>& headers,
                             const wire::HttpRequest& request, SingleFields& fields,
                             wire::FormQuery& query) {

@@ -25,14 +25,14 @@
 // counts.
 namespace sluice::frontend::http {
 
-// Reads header fields of which one line may be there. A second line may be the client's, where the
-// proxy adds its own and does not overwrite.
+// Reads header fields that may occur only once. A second field may be the client's, if the proxy
+// adds its own and does not overwrite.
 class SingleFields {
  public:
   explicit SingleFields(const wire::HttpRequest& request) : request_(request) {}
 
   [[nodiscard]] std::string_view Get(std::string_view name);
-  // The first field that was there twice; "" if none.
+  // The first field that occurred twice; "" if none.
   [[nodiscard]] std::string_view twice() const { return twice_; }
 
  private:
@@ -40,23 +40,23 @@ class SingleFields {
   std::string_view twice_;
 };
 
-// The request that a proxy asks about.
+// The request that a proxy describes.
 struct AskedRequest {
   std::string_view method;
   std::string_view uri;
   std::string_view host;
-  bool both_families = false;  // The fields name two.
+  bool both_families = false;  // The fields describe two requests.
 };
 
 // `suffix` is what followed our path: "" or "/...".
 [[nodiscard]] AskedRequest ReadAsked(const wire::HttpRequest& request, std::string_view suffix,
                                      RequestFields families, SingleFields& fields);
 
-// Whether the client wrote the query that came to us, or the cost in it: it is the query of the
-// request asked about, whole or beside the proxy's own members (`?zone=api&{query}`).
+// Whether the client wrote the query that we received, or the cost in it: it is the query of the
+// described request, alone or beside the proxy's own members (`?zone=api&{query}`).
 [[nodiscard]] bool IsClientsQuery(std::string_view query, std::string_view uri);
 
-// Adds all that the question says of the request. "", or what is wrong.
+// Adds all attributes of the described request. Returns "", or the fault.
 [[nodiscard]] std::string_view AddAttributes(const AskedRequest& asked, const ClientAddress& client,
                                              const wire::HttpRequest& request,
                                              const ProxySettings& settings, SingleFields& fields,

@@ -10,7 +10,7 @@
 #include "service/service_metrics.h"
 #include "wire/json_writer.h"
 
-// What operators read about rules: why they apply to a request, and whom those in shadow would
+// What operators read about rules: why they apply to a request, and which keys shadow rules would
 // deny.
 namespace sluice::frontend::http {
 

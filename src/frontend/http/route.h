@@ -34,7 +34,7 @@ class Readiness {
   std::atomic<bool> ready_{false};
 };
 
-// What an admin listener's verbs act on. All outlive the front end.
+// What an admin listener's handlers act on. All outlive the front end.
 struct AdminContext {
   control::RuleController& rules;
   control::ModeFile& modes;
@@ -60,7 +60,7 @@ struct Backend {
 // A request that a route matched.
 struct RoutedRequest {
   const wire::HttpRequest& request;
-  std::string_view tail;  // What the path has in place of the route's {name}: see Route::Tail.
+  std::string_view tail;  // The text in place of the route's {name}: see Route::Tail.
   const Backend& at;
   Exchange& exchange;
 };
@@ -76,7 +76,7 @@ class Methods {
       }
     }
   }
-  // Every method, those without a name in wire::HttpMethod too.
+  // Every method, including those without a name in wire::HttpMethod.
   static constexpr Methods Any() {
     Methods any{};
     any.bits_ = ~0U;
@@ -87,7 +87,7 @@ class Methods {
     return (bits_ & BitOf(method)) != 0;
   }
   [[nodiscard]] constexpr bool is_any() const { return bits_ == Any().bits_; }
-  // As the field Allow has it: "GET, HEAD, PUT".
+  // In the form of the Allow field: "GET, HEAD, PUT".
   [[nodiscard]] std::string Text() const;
 
  private:
@@ -119,14 +119,14 @@ struct Route {
   Tail tail = Tail::kNone;
   Needs needs = Needs::kNothing;
   bool open = false;                   // Served without the listener's token.
-  std::size_t body_bytes = 64 * 1024;  // The longest body: above it the answer is 413.
+  std::size_t body_bytes = 64 * 1024;  // The longest body. A longer one is answered with 413.
 };
 
 // A route as one listener serves it.
 struct ServedRoute {
   const Route* route;
-  std::string_view path;    // route->path, but for the metrics path that a listener may choose.
-  std::string_view prefix;  // What comes before the {name}: all of the path where there is none.
+  std::string_view path;    // route->path, except for the metrics path that a listener may choose.
+  std::string_view prefix;  // The part before {name}: the whole path if there is none.
 
   // Whether `path` is this route's; `tail` is then the text that its {name} matched.
   [[nodiscard]] bool Matches(std::string_view path, std::string_view& tail) const;

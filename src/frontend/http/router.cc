@@ -39,7 +39,7 @@ Router::Router(const FrontEndSettings& settings, service::LimiterService& servic
 void Router::Route(const wire::HttpRequest& request, Exchange& exchange) {
   std::string_view tail;
   const ServedRoute* const served = Find(request.path, tail);
-  // A path that is not there is 401 too: without the token no client learns what is.
+  // An unknown path is 401 too: without the token a client does not learn which paths exist.
   if ((served == nullptr || !served->route->open) &&
       (!Admits(request, exchange) || !KeepsPagesOut(request, exchange))) {
     return;
@@ -96,7 +96,7 @@ bool Router::IsOpenToPages(const wire::HttpRequest& request) const {
   using enum wire::HttpMethod;
   const bool writes = request.method == kPost || request.method == kPut ||
                       request.method == kPatch || request.method == kDelete;
-  // A proxy's question has the fields of its client.
+  // A proxy's question has its client's fields.
   const bool is_proxys = request.path.starts_with("/v1/check/http");
   return backend_.settings.role == Role::kCheck && (!writes || is_proxys);
 }
@@ -109,7 +109,7 @@ bool Router::KeepsPagesOut(const wire::HttpRequest& request, Exchange& exchange)
   if (IsFromForeignPage(request) && !IsOpenToPages(request)) {
     return forbid("the request comes from a web page of another site");
   }
-  // A page cannot show the token, and who can needs no further proof.
+  // A web page cannot show the token, and a client that can needs no further proof.
   if (backend_.settings.role == Role::kAdmin && !token_.asks() &&
       (request.HasSeveral("Host") ||
        !NamesListener(request.Field("Host"), backend_.settings.host_names))) {

@@ -30,7 +30,7 @@ class Router {
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
 
-  // Leaves `exchange` answered, or set up to ask the service.
+  // Leaves `exchange` answered, or ready to be submitted.
   void Route(const wire::HttpRequest& request, Exchange& exchange);
 
  private:
@@ -39,9 +39,10 @@ class Router {
   // Answers 401 unless the request shows the token, where one is asked for.
   [[nodiscard]] bool Admits(const wire::HttpRequest& request, Exchange& exchange);
 
-  // Whether a web page of any site may send it: what changes nothing, and a proxy's question.
+  // Whether a web page of any site may send it: a request that changes nothing, or a proxy's
+  // question.
   [[nodiscard]] bool IsOpenToPages(const wire::HttpRequest& request) const;
-  // Answers 403 to what a web page of another site may have sent.
+  // Answers 403 to a request that a web page of another site may have sent.
   [[nodiscard]] bool KeepsPagesOut(const wire::HttpRequest& request, Exchange& exchange) const;
 
   const std::vector<ServedRoute> routes_;

@@ -9,14 +9,13 @@ namespace sluice::frontend::http {
 
 namespace {
 
-constexpr std::size_t kTokenBytes = 60 * 1024;  // What a body has room for.
+constexpr std::size_t kTokenBytes = 60 * 1024;  // The longest token that a body may have.
 
 void RefuseCharges(std::string_view detail, std::string_view code, Exchange& exchange) {
   exchange.AnswerProblem({.status = 400, .title = {}, .detail = detail, .code = code});
 }
 
-// Takes a member of a settlement that is not the token. False, answered, if it is not what it
-// should be.
+// Takes a member of a settlement other than the token. False, and answered, if it is invalid.
 bool TakeCost(const wire::JsonMember& member, std::string_view body, bool& has_cost,
               Exchange& exchange) {
   const auto amount = wire::CostOf(member, body);
@@ -34,7 +33,7 @@ bool TakeCost(const wire::JsonMember& member, std::string_view body, bool& has_c
   return true;
 }
 
-// Reads the token. False, answered, if the body is not what it should be.
+// Reads the token. False, and answered, if the body is invalid.
 bool ReadCharges(ChargeKind kind, std::string_view body, Exchange& exchange) {
   const bool is_refund = kind == ChargeKind::kReceipt;
   const std::string_view name_of_token = is_refund ? "receipt" : "reservation";

@@ -13,8 +13,8 @@ namespace {
 
 using Flag = CommandFlag;
 
-// To add a command: a row here and its function, in the file of its group. Looked through from the
-// top, so what is asked most stands first.
+// To add a command: a row here and its function, in the file of its group. The table is searched
+// from the top, so the most frequent commands come first.
 constexpr std::array kCommands{
     Command{"cl.throttle", -5, 1, Flag::kWrites, "generic",
             "Checks whether a key may spend a quantity now, by the limit in the command.",
@@ -23,11 +23,12 @@ constexpr std::array kCommands{
             "Checks whether a request may pass, by the active rules.", RunCheck},
     Command{"sluice.status", -2, 0, Flag::kNone, "generic", "Shows what is left, without charging.",
             RunStatus},
-    Command{"ping", -1, 0, Flag::kNone, "connection", "Answers PONG, or the message.", RunPing},
+    Command{"ping", -1, 0, Flag::kNone, "connection", "Replies PONG, or the given message.",
+            RunPing},
     Command{"sluice.reset", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
             "Resets the keys of a request.", RunReset},
     Command{"sluice.refund", -2, 0, Flag::kWrites | Flag::kOperator, "generic",
-            "Gives units back to the keys of a request, or what a receipt names.", RunRefund},
+            "Gives units back to the keys of a request, or refunds a receipt.", RunRefund},
     Command{"sluice.release", -3, 0, Flag::kWrites, "generic", "Releases holds.", RunRelease},
     Command{"sluice.renew", -3, 0, Flag::kWrites, "generic", "Extends holds.", RunRenew},
     Command{"sluice.settle", -3, 0, Flag::kWrites, "generic",
@@ -38,17 +39,19 @@ constexpr std::array kCommands{
     Command{"auth", -2, 0, Flag::kNoAuth, "connection", "Authenticates.", RunAuth},
     Command{"client", -2, 0, Flag::kNone, "connection",
             "SETNAME, GETNAME, SETINFO, ID of this connection.", RunClient},
-    Command{"select", 2, 0, Flag::kNone, "connection", "Database 0 is the only one.", RunSelect},
+    Command{"select", 2, 0, Flag::kNone, "connection", "Selects a database: only 0 exists.",
+            RunSelect},
     Command{"reset", 1, 0, Flag::kNoAuth, "connection",
-            "Forgets protocol, name and login of this connection.", RunResetSession},
-    Command{"quit", -1, 0, Flag::kNoAuth, "connection", "Answers OK and closes.", RunQuit},
+            "Resets protocol, name and login of this connection.", RunResetSession},
+    Command{"quit", -1, 0, Flag::kNoAuth, "connection", "Replies OK and closes the connection.",
+            RunQuit},
     Command{"info", -1, 0, Flag::kNone, "server", "What is running.", RunInfo},
     Command{"command", -1, 0, Flag::kNone, "server", "The commands: COUNT, DOCS, INFO, LIST.",
             RunCommandCommand},
 };
 
-// A browser that a web page made post to this port: its request reads as inline commands, and the
-// body might contain a real command. Its first line gives it away, or its Host field.
+// A browser can be made to post to this port by a web page. Its request then reads as inline
+// commands, and the body might contain a real command. The first line or the Host field reveals it.
 bool IsHttp(std::string_view name) {
   return wire::EqualsIgnoreCase(name, "post") || wire::EqualsIgnoreCase(name, "host:");
 }

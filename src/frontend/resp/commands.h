@@ -20,7 +20,7 @@ enum class CommandFlag : std::uint8_t {
   kNone = 0,
   kNoAuth = 1,    // Also before the client has authenticated.
   kWrites = 2,    // Changes what keys have used.
-  kOperator = 4,  // For who may undo limits: see MayOperate().
+  kOperator = 4,  // For clients that may undo limits: see MayOperate().
 };
 constexpr CommandFlag operator|(CommandFlag a, CommandFlag b) {
   return static_cast<CommandFlag>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -29,11 +29,11 @@ constexpr bool Has(CommandFlag flags, CommandFlag flag) {
   return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0;
 }
 
-// One command that a front end knows: the table is in commands.cc.
+// One command of a front end. The table is in commands.cc.
 struct Command {
   std::string_view name;  // Lower case.
   int arity = 0;          // Arguments with the name; negative: at least so many.
-  int first_key = 0;      // Which argument is a key of the client's, as Redis counts; 0: none.
+  int first_key = 0;      // Which argument is a client's key, in Redis's counting; 0: none.
   CommandFlag flags = CommandFlag::kNone;
   std::string_view group;
   std::string_view summary;
@@ -44,11 +44,11 @@ struct Command {
 // nullptr for an unknown name; case does not matter.
 [[nodiscard]] const Command* FindCommand(std::string_view name);
 
-// Carries out one command, which is answered once: now, or when the service has. `args` is not
-// empty and holds any bytes.
+// Executes one command, which is answered once: now, or when the service has answered. `args` is
+// not empty and has any bytes.
 void RunCommand(Args args, Connection& connection);
 
-// --- What clients ask of limits -----------------------------------------------------------------
+// --- Commands for limits ------------------------------------------------------------------------
 
 // CL.THROTTLE key max_burst count period [quantity]
 void RunThrottle(Args args, Connection& connection);
@@ -75,7 +75,7 @@ void RunRefund(Args args, Connection& connection);
 // requires neither, for clients on this host: others could free themselves of every limit.
 [[nodiscard]] bool MayOperate(Connection& connection);
 
-// --- What an answer gave out comes back ----------------------------------------------------------
+// --- Tokens of earlier answers ------------------------------------------------------------------
 
 // SLUICE.RELEASE rule id [rule id ...]
 void RunRelease(Args args, Connection& connection);
@@ -85,10 +85,10 @@ void RunRenew(Args args, Connection& connection);
 void RunSettle(Args args, Connection& connection);
 // SLUICE.REFUND RECEIPT receipt
 void RunRefundOfReceipt(Args args, Connection& connection);
-// Whether a SLUICE.REFUND is that, and no operator's.
+// Whether a SLUICE.REFUND is this one, and not an operator's.
 [[nodiscard]] bool IsRefundOfReceipt(Args args);
 
-// --- What Redis clients say to set their connection up, answered as a Redis server does ----------
+// --- Commands that set a connection up, answered as a Redis server does --------------------------
 
 void RunPing(Args args, Connection& connection);
 void RunEcho(Args args, Connection& connection);
@@ -101,7 +101,7 @@ void RunSelect(Args args, Connection& connection);
 void RunResetSession(Args args, Connection& connection);
 void RunQuit(Args args, Connection& connection);
 
-// --- What clients ask about the server -----------------------------------------------------------
+// --- Commands about the server ------------------------------------------------------------------
 
 void RunInfo(Args args, Connection& connection);
 // COMMAND [COUNT | DOCS [name ...] | INFO [name ...] | LIST]

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kReadBytes = 16 * 1024;
 constexpr std::size_t kKeptBytes = 64 * 1024;  // Of a buffer that is empty.
 
-// Whether `address` ("127.0.0.1", "::1") is one of this host's own, that no other can send from.
+// Whether `address` ("127.0.0.1", "::1") is a loopback address, which no other host can use.
 bool IsThisHost(std::string_view address) {
   return address.starts_with("127.") || address == "::1";
 }
@@ -215,7 +215,7 @@ bool Connection::OnDeadline() {
   if (idle || last_taken_ || now() < grace_end()) {
     return false;
   }
-  last_taken_ = true;  // What it was asked so far it still answers.
+  last_taken_ = true;  // It still answers the requests so far.
   return true;
 }
 

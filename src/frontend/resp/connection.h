@@ -23,7 +23,7 @@ class FrontEnd;
 struct Session {
   std::uint64_t id = 0;
   wire::RespVersion version = wire::RespVersion::k2;
-  bool authenticated = false;  // Or no password is asked for.
+  bool authenticated = false;  // Or no password is required.
   bool on_this_host = false;   // Came over a loopback address.
   int failed_logins = 0;
   std::string name;
@@ -40,20 +40,20 @@ class Connection final : public Conversation {
  public:
   Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport, std::uint64_t id);
 
-  // For handlers of commands (commands.h), which answer each command by exactly one of these.
+  // For the handlers of commands (commands.h), which answer each command by exactly one of these.
   [[nodiscard]] Session& session() { return session_; }
   [[nodiscard]] FrontEnd& front_end() { return front_end_; }
-  // The answer at once: one value, or an aggregate with all its values.
+  // An immediate answer: one value, or an aggregate with all its values.
   [[nodiscard]] wire::RespWriter Reply();
-  // An exchange, whose operation the handler fills and hands to Ask(), or to Refuse().
+  // An exchange, whose operation the handler fills and passes to Ask(), or to Refuse().
   [[nodiscard]] Exchange& TakeExchange();
-  // It asks nothing: the answer is what was wrong.
+  // Submits nothing: the answer is the fault.
   void Refuse(Exchange& exchange, std::string_view fault);
-  // The answer of the service, asked with the others of this turn and in their order.
+  // Submits it with the others of this turn, in their order, for an answer of the service.
   void Ask(Exchange& exchange, Exchange::Writer write);
-  // Nothing is read after this command; its answer is the last.
+  // Nothing is read after this command, whose answer is the last.
   void CloseAfterwards() { last_taken_ = true; }
-  // Forgets what the client said of itself, its login included.
+  // Resets the client's name, protocol and login.
   void ResetSession();
   void SetAuthenticated();
 
@@ -61,7 +61,7 @@ class Connection final : public Conversation {
   void OnExchangeReady() { SettleSoon(); }
 
  private:
-  // What the connection waits for its client to do. Each has a time limit but the first.
+  // What the connection expects from its client. Each has a time limit, except the first.
   enum class Awaiting : std::uint8_t { kNothing, kCommand, kRest };
 
   void OnBytes(std::size_t size) override;
@@ -91,9 +91,9 @@ class Connection final : public Conversation {
   Awaiting awaiting_ = Awaiting::kNothing;
   net::SteadyTime awaiting_since_;
 
-  bool parsed_all_ = true;   // Nothing to parse before more bytes come.
-  bool progressed_ = false;  // A command came whole in this turn.
-  bool last_taken_ = false;  // The command behind which nothing is read any more.
+  bool parsed_all_ = true;   // Nothing can be parsed before more bytes arrive.
+  bool progressed_ = false;  // A complete command arrived in this turn.
+  bool last_taken_ = false;  // The last command: nothing is read after it.
 };
 
 }  // namespace sluice::frontend::resp

@@ -27,7 +27,7 @@ void RefuseName(Connection& connection) {
   connection.Reply().Error("ERR", "a client name has at most 256 bytes and no spaces");
 }
 
-// Answers what is wrong, and returns false, unless `user` and `password` are the front end's.
+// Answers the fault, and returns false, unless `user` and `password` are the front end's.
 bool Login(std::string_view user, std::string_view password, Connection& connection) {
   TokenCheck& secret = connection.front_end().password();
   if (!secret.asks()) {

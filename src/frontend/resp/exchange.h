@@ -17,25 +17,25 @@ class Connection;
 // connection where the client went away before the store answered.
 class Exchange final : private service::Completion {
  public:
-  // Appends the answer to `out`: what came of the exchange's operation.
+  // Appends the answer to `out`: the outcome of the exchange's operation.
   using Writer = void (*)(Exchange& exchange, std::string& out);
 
   explicit Exchange(Pool<Exchange>& pool) : operation(*this), redemption(operation), pool_(pool) {}
 
-  // What is asked. Clear() it for a new command.
+  // The operation. Clear() it for a new command.
   service::Operation operation;
   Redemption redemption;
   // Whether the answer to a check has a receipt, a reservation.
   bool receipt = false;
   bool reserve = false;
 
-  // For an answer that is known, to be written into what this returns.
+  // For a known answer, which is written into the result.
   [[nodiscard]] std::string& BeginText(Connection& connection) {
     Begin(connection, nullptr, wire::RespVersion::k2);
     ready_ = true;
     return text_;
   }
-  // The operation is to be submitted; then `write` makes the answer.
+  // The operation must be submitted; then `write` makes the answer.
   void Begin(Connection& connection, Writer write, wire::RespVersion version) {
     connection_ = &connection;
     ready_ = false;

@@ -22,7 +22,7 @@ void FrontEnd::Accept(std::unique_ptr<net::Transport> transport) {
     transport->Close();
     return;
   }
-  // Only distinct, so relaxed order does.
+  // They must only be distinct, so relaxed order is enough.
   const std::uint64_t id = last_client_.fetch_add(1, std::memory_order_relaxed) + 1;
   connections_.Add(std::make_shared<Connection>(*this, std::move(transport), id));
 }

@@ -122,7 +122,7 @@ void WriteChange(Exchange& exchange, std::string& out) {
   } else if (change.error == store::StoreError::kUnsupported) {
     writer.Error(
         "ERR",
-        "the counters of a concurrency rule are holds, which are released: name other rules");
+        "a concurrency rule has holds instead of a counter: release them, or name other rules");
   } else if (change.error != store::StoreError::kNone) {
     writer.Error("SHED", "the store did not answer: the change may or may not have been made");
   } else {

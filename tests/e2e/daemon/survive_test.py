@@ -235,7 +235,7 @@ class SurviveTest(unittest.TestCase):
             self.assertRegex(info.stdout, r"%s\s+%s\s+3 " % (rule, algorithm))
         process.terminate()
         process.wait(timeout=20)
-        self.assertIn("open by   nobody", self.tool("info", self.table).stdout)
+        self.assertIn("open by   no process", self.tool("info", self.table).stdout)
         (snapshot,) = self.snapshots.iterdir()
         for path in (self.table, snapshot):
             verified = self.tool("verify", path)

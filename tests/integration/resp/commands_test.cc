@@ -170,7 +170,7 @@ TEST_F(CommandsTest, CommandTellsWhatThereIs) {
   EXPECT_THAT(Ask(*client, "COMMAND"), HasSubstr("[cl.throttle -5 [write] 1 1 1 [] [] [] []]"));
   EXPECT_EQ(Ask(*client, "COMMAND INFO ping nope"), "[[ping -1 [readonly] 0 0 0 [] [] [] []] nil]");
   EXPECT_THAT(Ask(*client, "COMMAND DOCS PING"),
-              StartsWith("[ping [summary Answers PONG, or the message. since"));
+              StartsWith("[ping [summary Replies PONG, or the given message. since"));
   EXPECT_THAT(Ask(*client, "COMMAND LIST"), StartsWith("[cl.throttle sluice.check "));
   EXPECT_THAT(Ask(*client, "COMMAND GETKEYS x"), StartsWith("ERR COMMAND takes"));
   EXPECT_THAT(Ask(*client, "HELLO 3"), StartsWith("{"));

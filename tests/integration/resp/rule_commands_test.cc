@@ -84,7 +84,7 @@ TEST_F(RuleCommandsTest, ResetAndRefundSayHowManyKeysTheyTouched) {
   EXPECT_THAT(Ask("SLUICE.STATUS daily user_id=u"), StartsWith("[allowed 1 remaining 1000"));
   EXPECT_EQ(Ask("SLUICE.RESET * other=u"), "0");
   EXPECT_THAT(Ask("SLUICE.REFUND jobs job=1"),
-              StartsWith("ERR the counters of a concurrency rule are holds"));
+              StartsWith("ERR a concurrency rule has holds instead of a counter"));
 }
 
 TEST_F(RuleCommandsTest, OnlyWhoMayLiftsLimits) {

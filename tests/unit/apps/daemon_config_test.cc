@@ -117,7 +117,7 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"store: {redis: {address: a, lease: {keys: -1}}}", "keys must be 0 to 10000000"},
       {"store: {redis: {address: a, lease: {chunk: 1}}}", "unknown field chunk"},
       {"store: {redis: {address: a, username: u}}", "has a username but no password_file"},
-      {"store: {redis: {address: a, password: p}}", "write password_file: FILE"},
+      {"store: {redis: {address: a, password: p}}", "with password_file: FILE"},
       {"store: {redis: {address: a, password_file: /nowhere}}", ":1:44: /nowhere: cannot be read"},
       {"store: {redis: {address: a, tls: {cert: x}}}", "a client certificate needs its key"},
       {"store: {redis: {address: a, tls: {ca: x}}}", ":1:34: etc/x: cannot be read"},

@@ -62,10 +62,8 @@ TEST(RuleHintsTest, RulesThatCountOtherThingsThanRequestsAreSuspected) {
   const std::string tokens = HintedRule("tokens", "key_pattern: \"{user_id}\", rate: 100000");
   EXPECT_THAT(HintsOf(api + tokens),
               HasSubstr("r.yaml:2:10: rules api and tokens are both charged "
-                        "what a call costs, and "
-                        "tokens allows far more: if it counts something else "
-                        "than requests, write "
-                        "cost: 1 in rule api"));
+                        "the cost of a request, and tokens allows far more, so its limit is "
+                        "never reached. If api counts requests, write cost: 1 in rule api"));
   const std::string one = HintedRule("api", "key_pattern: \"{user_id}\", rate: 100, cost: 1");
   EXPECT_EQ(HintsOf(one + tokens), "");
   const std::string meant =

@@ -75,7 +75,7 @@ TEST(PlanTest, UnlimitedAndZeroAreNumbersLikeOthers) {
   EXPECT_THAT(BuildRule({"algorithm: fixed_window", "limit: unlimited",
                          "plans: [{match: {plan: free}, limit: 5}]"})
                   .errors(),
-              ElementsAre(HasSubstr("limit without window: 5 per what?")));
+              ElementsAre(HasSubstr("limit 5 has no window: add one")));
   EXPECT_THAT(BuildRule({"algorithm: gcra", "rate: 0", "window: 1s"}).errors(), IsEmpty());
   EXPECT_THAT(BuildRule({"algorithm: gcra", "rate: 5", "burst: 0", "window: 1s"}).errors(),
               IsEmpty());

@@ -82,7 +82,7 @@ TEST(RuleErrorsTest, EachNamesItsPlaceAndTheRemedy) {
       {"match: {path: null}", "r.yaml:7:19: ", "is empty"},
       {"match: {\"a b\": x}", "r.yaml:7:13: ", "no spaces"},
       {"formerly: r", "r.yaml:7:15: ", "is this rule itself"},
-      {"formerly: a/b", "r.yaml:7:15: ", "make an id"},
+      {"formerly: a/b", "r.yaml:7:15: ", "an id has 1 to 64"},
       {"formerly: [old, r]", "r.yaml:7:21: ", "is this rule itself"},
       {"formerly: [old, older, old]", "r.yaml:7:28: ", "is named twice"},
       {"formerly: []", "r.yaml:7:15: ", "a list of 1 to 8"},
@@ -176,9 +176,9 @@ TEST(RuleErrorsTest, ARuleThatOnlyAllowsOrDeniesHasNoNumbers) {
 
 TEST(RuleErrorsTest, ARateWithoutWindowIsNamedAtTheRate) {
   EXPECT_THAT(BuildRule({"algorithm: token_bucket", "rate: 100"}).errors(),
-              ElementsAre("r.yaml:5:5: rate without window: 100 per what? Add window: 1m"));
+              ElementsAre("r.yaml:5:5: rate 100 has no window: add one, such as window: 1m"));
   EXPECT_THAT(BuildRule({"limit: 100", "algorithm: fixed_window"}).errors(),
-              ElementsAre("r.yaml:4:5: limit without window: 100 per what? Add window: 1m"));
+              ElementsAre("r.yaml:4:5: limit 100 has no window: add one, such as window: 1m"));
   EXPECT_THAT(BuildRule({"limit: 100", "algorithm: concurrency"}).errors(),
               ElementsAre(HasSubstr("hold_ttl is missing")));
 }
@@ -270,12 +270,12 @@ TEST(RuleErrorsTest, EveryProblemIsReportedAtOnce) {
     window: 1x
   - 7
 )");
-  EXPECT_THAT(
-      built.errors(),
-      ElementsAre(HasSubstr("r.yaml:6:5: unknown field perid"), HasSubstr("r.yaml:2:9: id"),
-                  HasSubstr("r.yaml:3:18: key_pattern"), HasSubstr("r.yaml:5:5: rate without"),
-                  HasSubstr("r.yaml:9:15: rate is -1"), HasSubstr("r.yaml:13:12: limit"),
-                  HasSubstr("r.yaml:14:13: window"), HasSubstr("r.yaml:15:5: a rule is")));
+  EXPECT_THAT(built.errors(),
+              ElementsAre(HasSubstr("r.yaml:6:5: unknown field perid"), HasSubstr("r.yaml:2:9: id"),
+                          HasSubstr("r.yaml:3:18: key_pattern"),
+                          HasSubstr("r.yaml:5:5: rate 100 has no window"),
+                          HasSubstr("r.yaml:9:15: rate is -1"), HasSubstr("r.yaml:13:12: limit"),
+                          HasSubstr("r.yaml:14:13: window"), HasSubstr("r.yaml:15:5: a rule is")));
 }
 
 TEST(RuleErrorsTest, IdsThatNoHeaderCouldCarryAreRefused) {
@@ -293,7 +293,7 @@ TEST(RuleErrorsTest, IdsThatNoHeaderCouldCarryAreRefused) {
   EXPECT_THAT(BuildText("rules: [{id: " + std::string(65, 'a') +
                         ", key_pattern: x, algorithm: gcra, limit: unlimited}]")
                   .errors(),
-              ElementsAre(HasSubstr("make an id")));
+              ElementsAre(HasSubstr("an id has 1 to 64")));
 }
 
 TEST(RuleErrorsTest, KeyPatternsAreJudged) {
