@@ -244,6 +244,11 @@ static_assert(std::ranges::all_of(kAllAlgorithms, [](Algorithm algorithm) {
 }));
 inline constexpr auto kRuleAlgorithms = AlgorithmsWith<&AlgorithmTraits::in_rules>();
 
+// The one algorithm with holds.
+static_assert(AlgorithmsWith<&AlgorithmTraits::has_holds>().size() == 1);
+inline constexpr Algorithm kHoldingAlgorithm =
+    AlgorithmsWith<&AlgorithmTraits::has_holds>().front();
+
 // One of them for each steps: the first that has these.
 [[nodiscard]] constexpr bool IsFirstOfItsSteps(const AlgorithmTraits& traits) {
   const auto* const first = std::ranges::find(kAlgorithms, traits.steps, &AlgorithmTraits::steps);

@@ -20,6 +20,10 @@ namespace sluice::net {
 class EventLoop;
 }  // namespace sluice::net
 
+namespace sluice::service {
+class LimiterService;
+}  // namespace sluice::service
+
 namespace sluice::frontend {
 
 class ConnectionSet;
@@ -181,6 +185,33 @@ class ConnectionSet {
  private:
   std::unordered_map<Conversation*, std::shared_ptr<Conversation>> connections_;
   bool draining_ = false;
+};
+
+// One listener's side of one loop, for any protocol: its connections and what they share. Lives on
+// its loop's thread; made before the loop runs and destroyed after it stopped and every store has
+// answered. A derived class calls CloseAll() in its destructor, while what its connections use is
+// there.
+class FrontEndBase {
+ public:
+  FrontEndBase(const FrontEndBase&) = delete;
+  FrontEndBase& operator=(const FrontEndBase&) = delete;
+
+  // Every connection answers its requests, and those that arrive within the grace period, and then
+  // closes.
+  void Drain() { connections_.Drain(); }
+  // Closes all at once.
+  void CloseAll() { connections_.CloseAll(); }
+
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+
+ protected:
+  FrontEndBase(net::EventLoop& loop, service::LimiterService& service)
+      : loop_(loop), service_(service) {}
+  ~FrontEndBase() = default;
+
+  net::EventLoop& loop_;
+  service::LimiterService& service_;
+  ConnectionSet connections_;
 };
 
 }  // namespace sluice::frontend

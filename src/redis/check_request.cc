@@ -12,6 +12,26 @@
 
 namespace sluice::redis {
 
+void PartialCheckCall::Prepare(const store::CheckCall& whole) {
+  own_answers_.assign(own_checks_.size(), {});
+  checks = own_checks_;
+  answers = own_answers_;
+  atomicity = whole.atomicity;
+  peek = whole.peek;
+  deadline = whole.deadline;
+  error = store::StoreError::kNone;
+}
+
+void PartialCheckCall::CopyAnswers(store::CheckCall& whole) const {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    store::CheckAnswer& answer = whole.answers[places_[i]];
+    answer = own_answers_[i];
+    if (error != store::StoreError::kNone) {
+      answer.error = error;
+    }
+  }
+}
+
 namespace {
 
 using store::Check;

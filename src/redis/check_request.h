@@ -19,6 +19,32 @@ namespace sluice::redis {
 // The answer to a check that is not asked of Redis.
 [[nodiscard]] store::CheckAnswer UnlimitedAnswer(const store::Check& check);
 
+// Some checks of a request, sent as a call of their own. Its memory is reused.
+class PartialCheckCall : public store::CheckCall {
+ public:
+  void Clear() {
+    own_checks_.clear();
+    places_.clear();
+  }
+  // Adds the check at `place` of the request.
+  store::Check& Add(const store::Check& check, std::size_t place) {
+    places_.push_back(place);
+    return own_checks_.emplace_back(check);
+  }
+  // After the last Add(): ready to be sent, with all but the checks as in `whole`.
+  void Prepare(const store::CheckCall& whole);
+  // The answers, to their places in `whole`. If this call failed, they have its error.
+  void CopyAnswers(store::CheckCall& whole) const;
+
+  [[nodiscard]] bool empty() const { return own_checks_.empty(); }
+  [[nodiscard]] std::vector<store::CheckAnswer>& own_answers() { return own_answers_; }
+
+ private:
+  std::vector<store::Check> own_checks_;
+  std::vector<store::CheckAnswer> own_answers_;
+  std::vector<std::size_t> places_;
+};
+
 // A call with at least one check that IsAsked(). With a request id, all of one slot: then the
 // script records what it charged, for UndoOf().
 struct CheckVerb {

@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "core/attempt_window.h"
 #include "core/wide.h"
-#include "redis/check_request.h"
 
 namespace sluice::redis {
 
@@ -73,8 +72,7 @@ void CountingCall::Begin(store::StoreCall& call, WallInstant wall_clock) {
   call.error = store::StoreError::kNone;
   call.now = wall_clock_ = wall_clock;
   used_ = 0;
-  rest_.own_checks.clear();
-  rest_.places.clear();
+  rest_.Clear();
 }
 
 CountingCall::Counter& CountingCall::Add(CounterCall::Verb verb, const core::KeyView& key,
@@ -94,16 +92,6 @@ CountingCall::Counter& CountingCall::Add(CounterCall::Verb verb, const core::Key
   return counter;
 }
 
-void CountingCall::AddRest(const store::CheckCall& call) {
-  rest_.own_answers.assign(rest_.own_checks.size(), {});
-  rest_.checks = rest_.own_checks;
-  rest_.answers = rest_.own_answers;
-  rest_.atomicity = call.atomicity;
-  rest_.peek = call.peek;
-  rest_.deadline = call.deadline;
-  rest_.error = store::StoreError::kNone;
-}
-
 void CountingCall::Check(store::CheckCall& call, WallInstant wall_clock, Route::Time now) {
   Begin(call, wall_clock);
   checks_ = &call;
@@ -116,18 +104,17 @@ void CountingCall::Check(store::CheckCall& call, WallInstant wall_clock, Route::
           check.cost.units)
           .place = i;
     } else {
-      rest_.own_checks.push_back(check);
-      rest_.places.push_back(i);
+      rest_.Add(check, i);
     }
   }
-  AddRest(call);
+  rest_.Prepare(call);
   // Answers may come while others are being sent: the last one is ours.
-  open_ = 1 + used_ + (rest_.own_checks.empty() ? 0 : 1);
+  open_ = 1 + used_ + (rest_.empty() ? 0 : 1);
   for (std::size_t i = 0; i < used_; ++i) {
     Counter& counter = *counters_[i];
     calls_.Of(call.checks[counter.place].quota).Send(Request::Of<CounterVerb>(counter), now);
   }
-  if (!rest_.own_checks.empty()) {
+  if (!rest_.empty()) {
     calls_.route_.Check(rest_, now);
   }
   OnPart();
@@ -154,13 +141,7 @@ void CountingCall::Finish() {
     for (std::size_t i = 0; i < used_; ++i) {
       Answer(*counters_[i], checks_->answers[counters_[i]->place]);
     }
-    for (std::size_t i = 0; i < rest_.places.size(); ++i) {
-      store::CheckAnswer& answer = checks_->answers[rest_.places[i]];
-      answer = rest_.own_answers[i];
-      if (rest_.error != store::StoreError::kNone) {
-        answer.error = rest_.error;
-      }
-    }
+    rest_.CopyAnswers(*checks_);
   }
   store::StoreCall* const call = call_;
   calls_.free_.push_back(this);  // A callback may send a new call at once.

@@ -7,6 +7,7 @@
 #include "sluice/time.h"
 
 #include "core/quota.h"
+#include "redis/check_request.h"
 #include "redis/counter_call.h"
 #include "redis/route.h"
 #include "store/key_store.h"
@@ -74,13 +75,10 @@ class CountingCall {
    private:
     CountingCall& whole_;
   };
-  class Rest final : public store::CheckCall {
+  class Rest final : public PartialCheckCall {
    public:
     explicit Rest(CountingCall& whole) : whole_(whole) {}
     void OnAnswered() noexcept override { whole_.OnPart(); }
-    std::vector<store::Check> own_checks;
-    std::vector<store::CheckAnswer> own_answers;
-    std::vector<std::size_t> places;
 
    private:
     CountingCall& whole_;
@@ -89,7 +87,6 @@ class CountingCall {
   void Begin(store::StoreCall& call, WallInstant wall_clock);
   Counter& Add(CounterCall::Verb verb, const core::KeyView& key, const core::Quota& quota,
                Units hits);
-  void AddRest(const store::CheckCall& call);
   void OnPart();
   void Finish();
   void Answer(const Counter& counter, store::CheckAnswer& answer) const;

@@ -28,8 +28,7 @@ SpanningCall::Part& SpanningCall::PartOf(std::uint16_t slot) {
   Part& part = *parts_[used_++];
   part.whole = this;
   part.slot = slot;
-  part.own_checks.clear();
-  part.places.clear();
+  part.Clear();
   part.decided.clear();
   return part;
 }
@@ -43,10 +42,7 @@ void SpanningCall::Begin(store::CheckCall& call, std::span<const std::uint16_t> 
       call.answers[i] = UnlimitedAnswer(call.checks[i]);
       continue;
     }
-    Part& part = PartOf(slots[i]);
-    part.places.push_back(i);
-    part.own_checks.push_back(call.checks[i]);
-    core::KeyView& key = part.own_checks.back().key;
+    core::KeyView& key = PartOf(slots[i]).Add(call.checks[i], i).key;
     if (key.parts.empty()) {
       key.formerly = {};  // Only such a key lies elsewhere by another id.
     }
@@ -56,14 +52,8 @@ void SpanningCall::Begin(store::CheckCall& call, std::span<const std::uint16_t> 
   open_ = used_ + 1;
   for (std::size_t i = 0; i < used_; ++i) {
     Part& part = *parts_[i];
-    part.own_answers.assign(part.own_checks.size(), {});
-    part.checks = part.own_checks;
-    part.answers = part.own_answers;
-    part.atomicity = call.atomicity;
-    part.peek = call.peek;
-    part.deadline = call.deadline;
+    part.Prepare(call);
     part.request_id = id;
-    part.error = StoreError::kNone;
     sender_.SendPart(part);
   }
   OnPart();
@@ -82,8 +72,8 @@ void SpanningCall::OnAllParts() {
   }
   for (std::size_t i = 0; i < used_; ++i) {
     const Part& part = *parts_[i];
-    for (std::size_t c = 0; c < part.own_checks.size() && part.error == StoreError::kNone; ++c) {
-      denied_ |= !part.own_checks[c].shadow && !part.own_answers[c].decision.allowed;
+    for (std::size_t c = 0; c < part.checks.size() && part.error == StoreError::kNone; ++c) {
+      denied_ |= !part.checks[c].shadow && !part.answers[c].decision.allowed;
     }
   }
   if (!denied_ || !TakeBack()) {
@@ -97,9 +87,9 @@ bool SpanningCall::TakeBack() {
     Part& part = *parts_[i];
     if (part.error == StoreError::kUnavailable) {
       sender_.SendUndo(part);  // Perhaps charged.
-    } else if (part.error == StoreError::kNone && Charged(part.own_answers)) {
+    } else if (part.error == StoreError::kNone && Charged(part.own_answers())) {
       sender_.SendUndo(part);
-      part.decided = part.own_answers;
+      part.decided = part.own_answers();
       ++open_;
     }
   }
@@ -128,25 +118,21 @@ void SpanningCall::Finish() {
     if (!part.decided.empty()) {
       // What was decided stands; the numbers are those of now.
       for (std::size_t c = 0; c < part.decided.size(); ++c) {
-        store::Uncharge(part.own_checks[c], part.decided[c]);
+        store::Uncharge(part.checks[c], part.decided[c]);
         if (answered) {
-          part.decided[c].decision.remaining = part.own_answers[c].decision.remaining;
-          part.decided[c].decision.reset_after = part.own_answers[c].decision.reset_after;
+          part.decided[c].decision.remaining = part.answers[c].decision.remaining;
+          part.decided[c].decision.reset_after = part.answers[c].decision.reset_after;
         }
       }
-      part.own_answers = part.decided;
+      part.own_answers() = part.decided;
       part.error = StoreError::kNone;
     }
     any_answered |= part.error == StoreError::kNone;
     any_perhaps |= part.error == StoreError::kUnavailable;
-    for (std::size_t c = 0; c < part.places.size(); ++c) {
-      store::CheckAnswer& answer = call.answers[part.places[c]];
-      answer = part.own_answers[c];
+    for (store::CheckAnswer& answer : part.own_answers()) {
       answer.shard = part.slot;
-      if (part.error != StoreError::kNone) {
-        answer.error = part.error;
-      }
     }
+    part.CopyAnswers(call);
     if (part.error == StoreError::kNone) {
       call.now = std::max(call.now, part.now);
     }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "redis/check_request.h"
 #include "store/key_store.h"
 
 namespace sluice::redis {
@@ -20,15 +21,12 @@ namespace sluice::redis {
 class SpanningCall {
  public:
   // What is asked of one slot.
-  class Part final : public store::CheckCall {
+  class Part final : public PartialCheckCall {
    public:
     void OnAnswered() noexcept override { whole->OnPart(); }
 
     SpanningCall* whole = nullptr;
     std::uint16_t slot = 0;
-    std::vector<store::Check> own_checks;
-    std::vector<store::CheckAnswer> own_answers;
-    std::vector<std::size_t> places;          // Of the checks, in the request.
     std::vector<store::CheckAnswer> decided;  // The first answers, while numbers are asked for.
   };
 

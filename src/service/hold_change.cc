@@ -41,7 +41,7 @@ void HoldChange::Change(const NamedHold& named, const OperationParts::Target& ta
   call.hold = named.hold.id;
   call.store_id = named.hold.store_id;
   call.quota = known ? rule->quota
-                     : core::Quota{.algorithm = core::Algorithm::kConcurrency,
+                     : core::Quota{.algorithm = core::kHoldingAlgorithm,
                                    .limit = kMaxUnits,
                                    .window = std::chrono::milliseconds(1)};
   Fallback* const fallback = target.fallback;

@@ -26,6 +26,19 @@ Hold HoldOf(const service::RuleDecision& made) {
   return hold;
 }
 
+service::HoldChange::NamedHold NamedHoldOf(const Hold& hold) {
+  std::vector<core::KeyPart> parts;
+  parts.reserve(hold.key.size());
+  for (const Hold::Part& part : hold.key) {
+    parts.push_back(
+        {.attribute = part.attribute,
+         .type = part.is_address ? core::AttributeType::kIp : core::AttributeType::kText,
+         .value = part.value});
+  }
+  return {.key = core::Key({.rule = hold.rule, .formerly = {}, .parts = parts}),
+          .hold = {.id = hold.id}};
+}
+
 // One check with reusable memory. The table answers during Submit(), so one per thread serves every
 // limiter that the thread uses.
 class InProcessCheck final : public service::Completion {
@@ -226,16 +239,7 @@ Result<void> Limiter::Reset(Attributes attributes) {
 }
 
 bool Limiter::Release(const Hold& hold) {
-  std::vector<core::KeyPart> parts;
-  parts.reserve(hold.key.size());
-  for (const Hold::Part& part : hold.key) {
-    parts.push_back(
-        {.attribute = part.attribute,
-         .type = part.is_address ? core::AttributeType::kIp : core::AttributeType::kText,
-         .value = part.value});
-  }
-  return engine_->Release({.key = core::Key({.rule = hold.rule, .formerly = {}, .parts = parts}),
-                           .hold = {.id = hold.id}});
+  return engine_->Release(NamedHoldOf(hold));
 }
 
 }  // namespace sluice

@@ -9,8 +9,7 @@ namespace sluice::frontend::grpc {
 FrontEnd::FrontEnd(net::EventLoop& loop, service::LimiterService& service,
                    envoy::RateLimitService* rate_limits, const Health& health,
                    FrontEndSettings settings)
-    : loop_(loop),
-      service_(service),
+    : FrontEndBase(loop, service),
       rate_limits_(rate_limits),
       pin_(rate_limits == nullptr ? nullptr
                                   : std::make_unique<envoy::ConfigurationPin>(*rate_limits)),
@@ -27,14 +26,6 @@ void FrontEnd::Accept(std::unique_ptr<net::Transport> transport) {
     return;
   }
   connections_.Add(std::make_shared<Connection>(*this, std::move(transport)));
-}
-
-void FrontEnd::Drain() {
-  connections_.Drain();
-}
-
-void FrontEnd::CloseAll() {
-  connections_.CloseAll();
 }
 
 void FrontEnd::OnHealthChanged() {

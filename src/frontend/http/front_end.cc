@@ -11,8 +11,7 @@ namespace sluice::frontend::http {
 FrontEnd::FrontEnd(net::EventLoop& loop, service::LimiterService& service,
                    const telemetry::Registry& registry, const Readiness& readiness,
                    const base::Clock& clock, FrontEndSettings settings)
-    : loop_(loop),
-      service_(service),
+    : FrontEndBase(loop, service),
       clock_(clock),
       settings_(std::move(settings)),
       router_(settings_, service, readiness, registry),
@@ -36,14 +35,6 @@ void FrontEnd::Accept(std::unique_ptr<net::Transport> transport) {
 
 void FrontEnd::Accept(std::unique_ptr<net::Transport> transport, std::string_view begun) {
   connections_.Add(std::make_shared<Http2Connection>(*this, std::move(transport), begun));
-}
-
-void FrontEnd::Drain() {
-  connections_.Drain();
-}
-
-void FrontEnd::CloseAll() {
-  connections_.CloseAll();
 }
 
 std::string_view FrontEnd::DateNow() {

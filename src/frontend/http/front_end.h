@@ -15,36 +15,22 @@
 #include "wire/http1_response.h"
 #include "wire/http2_memory.h"
 
-namespace sluice::net {
-class EventLoop;
-}  // namespace sluice::net
-
 namespace sluice::frontend::http {
 
 class Connection;
 class Http2Connection;
 
-// One HTTP listener's side of one loop: its connections and what they share. Lives on its
-// loop's thread; made before the loop runs and destroyed after it stopped and every store
-// has answered.
-class FrontEnd {
+// The front end of an HTTP listener. Idle connections close at once when it drains.
+class FrontEnd final : public FrontEndBase {
  public:
   FrontEnd(net::EventLoop& loop, service::LimiterService& service,
            const telemetry::Registry& registry, const Readiness& readiness,
            const base::Clock& clock, FrontEndSettings settings);
   ~FrontEnd();
-  FrontEnd(const FrontEnd&) = delete;
-  FrontEnd& operator=(const FrontEnd&) = delete;
 
   // Serves a connection until its end.
   void Accept(std::unique_ptr<net::Transport> transport);
 
-  // Every connection answers its requests and then closes; idle ones close now.
-  void Drain();
-  // Closes all at once.
-  void CloseAll();
-
-  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
   // Exchanges that a connection or a store holds.
   [[nodiscard]] std::size_t exchanges_in_use() const { return pool_.in_use(); }
 
@@ -63,15 +49,12 @@ class FrontEnd {
   // An answer's Date: the clock is read once per tick of the kernel's, which is some 4 ms.
   [[nodiscard]] std::string_view DateNow();
 
-  net::EventLoop& loop_;
-  service::LimiterService& service_;
   const base::Clock& clock_;
   const FrontEndSettings settings_;
   Router router_;
   ExchangePool pool_;
   // Its connections share it too: a pending read or write may keep them longer than the front end.
   std::shared_ptr<wire::Http2Memory> http2_memory_ = std::make_shared<wire::Http2Memory>();
-  ConnectionSet connections_;
   wire::DateText date_;
   std::string_view date_now_;  // The text of date_ at date_tick_.
   net::SteadyTime date_tick_;

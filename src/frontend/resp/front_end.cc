@@ -6,8 +6,7 @@ namespace sluice::frontend::resp {
 
 FrontEnd::FrontEnd(net::EventLoop& loop, service::LimiterService& service, const base::Clock& clock,
                    std::atomic<std::uint64_t>& last_client, FrontEndSettings settings)
-    : loop_(loop),
-      service_(service),
+    : FrontEndBase(loop, service),
       clock_(clock),
       last_client_(last_client),
       settings_(std::move(settings)),
@@ -25,14 +24,6 @@ void FrontEnd::Accept(std::unique_ptr<net::Transport> transport) {
   // They must only be distinct, so relaxed order is enough.
   const std::uint64_t id = last_client_.fetch_add(1, std::memory_order_relaxed) + 1;
   connections_.Add(std::make_shared<Connection>(*this, std::move(transport), id));
-}
-
-void FrontEnd::Drain() {
-  connections_.Drain();
-}
-
-void FrontEnd::CloseAll() {
-  connections_.CloseAll();
 }
 
 }  // namespace sluice::frontend::resp

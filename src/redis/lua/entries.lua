@@ -112,9 +112,7 @@ local function write(key, state, ends)
       end
     end
   end
-  if lasting then
-    call('PEXPIRE', key, ttl(ends))
-  end
+  expire(key, ends)
 end
 
 -- What a state becomes that is charged at `at`, of which the first `drop` entries and all but
@@ -127,9 +125,14 @@ local function charged_at(state, kept, drop, origin, at, cost)
           drop = state.drop + drop, add = state.add + cost, add_at = at}
 end
 
--- Takes `take` units, less than there are, off the newest of the stored entries, and drops the
--- oldest `drop`. The newest that is left is where the state now ends.
-local function cut(key, state, drop, take)
+-- Gives back `take` of the `used` units: takes them from the newest of the stored entries, and drops
+-- the oldest `drop`. Returns `at` of the newest that is left; nil if none is, and the key is gone.
+local function give_back(key, state, used, drop, take)
+  if take >= used then
+    call('DEL', key)
+    return nil
+  end
+  state.used, state.touched = used - take, now
   while true do
     local at, units = match(call('LINDEX', key, -1), '^(%d+) (%d+)$')
     at, units = tonumber(at), tonumber(units)

@@ -25,7 +25,13 @@ local function ttl(ends)
   return format('%.0f', max(1, -floor((now - ends) / 1000)))
 end
 
--- Writes a state that is one string, which nobody needs after `ends`.
+local function expire(key, ends)
+  if lasting then
+    call('PEXPIRE', key, ttl(ends))
+  end
+end
+
+-- Writes a state that is one string and is not needed after `ends`.
 local function set(key, text, ends)
   if lasting then
     call('SET', key, text, 'PX', ttl(ends))
@@ -34,9 +40,22 @@ local function set(key, text, ends)
   end
 end
 
--- A key that holds something else is an error, not a fresh key: it is somebody else's.
+-- A key that holds something else is an error, not a fresh key: another program owns it.
 local function foreign(key)
   error('the key ' .. key .. ' holds no state of this limiter')
+end
+
+-- The four numbers of a state that is one string; nil for a fresh key.
+local function numbers_of(key)
+  local text = call('GET', key)
+  if not text then
+    return nil
+  end
+  local a, b, c, d = match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  if not a then
+    foreign(key)
+  end
+  return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
 end
 
 -- Set by the fragment of the algorithm that knows civil time: whether the periods that the node

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import collections
-import ssl
 from types import TracebackType
-from typing import Any, Coroutine, Callable, Deque, Dict, Generator, Generic, Iterable, List, Optional, Sequence, Type, TypeVar, Union
+from typing import Any, Coroutine, Callable, Dict, Generator, Generic, Iterable, List, Optional, Sequence, Type, TypeVar, Union
 
 from . import _call
-from ._advice import Policy
-from ._breaker import Breaker
-from ._call import Attributes, Check, Verbs
-from ._clock import SYSTEM, Clock
+from ._call import Attributes, Check, Settings
 from ._decision import Decision, HoldToken, Settled
 from ._http1 import Response, ResponseParser
 from .errors import CallError, Denied, Unavailable
@@ -85,31 +80,10 @@ class _Connection(asyncio.Protocol):
             self._transport.abort()
 
 
-class AsyncClient:
+class AsyncClient(Settings[_Connection]):
     """Asks a Sluice daemon over HTTP, from one event loop. The parameters are those of `Client`."""
 
-    def __init__(
-        self,
-        url: str = "http://127.0.0.1:8080",
-        *,
-        token: Optional[str] = None,
-        timeout: float = 0.1,
-        retries: int = 1,
-        fail: str = "open",
-        breaker: Optional[Breaker] = None,
-        policy: Policy = Policy(),
-        ssl_context: Optional[ssl.SSLContext] = None,
-        max_idle: int = 32,
-        clock: Clock = SYSTEM,
-    ) -> None:
-        if timeout <= 0 or retries < 0:
-            raise ValueError("timeout is above 0 and retries are not negative")
-        self._verbs = Verbs(url, token, fail, breaker or Breaker(clock=clock), clock)
-        self._timeout, self._retries, self._policy, self._clock = timeout, retries, policy, clock
-        self._context = (ssl_context or ssl.create_default_context()) if self._verbs.server.tls else None
-        self._idle: Deque[_Connection] = collections.deque()
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._max_idle = max_idle
+    _loop: Optional[asyncio.AbstractEventLoop] = None
 
     async def __aenter__(self) -> AsyncClient:
         return self

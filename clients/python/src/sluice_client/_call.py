@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import ipaddress
 import json
 import logging
 import os
+import ssl
 import urllib.parse
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Deque, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from ._advice import Advice, Policy, advise
 from ._breaker import Breaker
-from ._clock import Clock
+from ._clock import SYSTEM, Clock
 from ._decision import Decision, HoldToken, Settled, loads
 from ._fields import Fields, http_date_ms
 from ._http1 import Response, request_head
@@ -169,6 +171,35 @@ def address(text: Optional[str]) -> Optional[str]:
         return str(ipaddress.ip_address(text or ""))
     except ValueError:
         return None
+
+
+_ConnectionT = TypeVar("_ConnectionT")
+
+
+class Settings(Generic[_ConnectionT]):
+    """How a client asks. The parameters are described at `Client`."""
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        *,
+        token: Optional[str] = None,
+        timeout: float = 0.1,
+        retries: int = 1,
+        fail: str = "open",
+        breaker: Optional[Breaker] = None,
+        policy: Policy = Policy(),
+        ssl_context: Optional[ssl.SSLContext] = None,
+        max_idle: int = 32,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        if timeout <= 0 or retries < 0:
+            raise ValueError("timeout is above 0 and retries are not negative")
+        self._verbs = Verbs(url, token, fail, breaker or Breaker(clock=clock), clock)
+        self._timeout, self._retries, self._policy, self._clock = timeout, retries, policy, clock
+        self._context = (ssl_context or ssl.create_default_context()) if self._verbs.server.tls else None
+        self._idle: Deque[_ConnectionT] = collections.deque()
+        self._max_idle = max_idle
 
 
 def check_body(attributes: Attributes, cost: int, peek: bool, wait: bool, reserve: bool, receipt: bool) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import collections
 import select
 import socket
 import ssl
 import struct
 import threading
 from types import TracebackType
-from typing import Deque, Dict, Iterable, List, Optional, Sequence, Type
+from typing import Dict, Iterable, List, Optional, Sequence, Type
 
 from . import _call
-from ._advice import Policy
-from ._breaker import Breaker
-from ._call import Attributes, Check, Verbs
-from ._clock import SYSTEM, Clock
+from ._call import Attributes, Check, Settings
+from ._clock import Clock
 from ._decision import Decision, HoldToken, Settled
 from ._http1 import Response, ResponseParser
 from .errors import CallError, Denied, Unavailable
@@ -81,7 +78,7 @@ def _text(error: OSError) -> str:
     return "timed out" if isinstance(error, (BlockingIOError, socket.timeout)) else str(error) or type(error).__name__
 
 
-class Client:
+class Client(Settings[_Connection]):
     """Asks a Sluice daemon over HTTP. Thread-safe: make one for a process, and share it.
 
     url: of a check listener. token: the listener's bearer token, if it has `auth`.
@@ -93,28 +90,6 @@ class Client:
     policy: how `acquire()` waits. ssl_context: for https, instead of the system's certificates.
     max_idle: connections that are kept open between calls.
     """
-
-    def __init__(
-        self,
-        url: str = "http://127.0.0.1:8080",
-        *,
-        token: Optional[str] = None,
-        timeout: float = 0.1,
-        retries: int = 1,
-        fail: str = "open",
-        breaker: Optional[Breaker] = None,
-        policy: Policy = Policy(),
-        ssl_context: Optional[ssl.SSLContext] = None,
-        max_idle: int = 32,
-        clock: Clock = SYSTEM,
-    ) -> None:
-        if timeout <= 0 or retries < 0:
-            raise ValueError("timeout is above 0 and retries are not negative")
-        self._verbs = Verbs(url, token, fail, breaker or Breaker(clock=clock), clock)
-        self._timeout, self._retries, self._policy, self._clock = timeout, retries, policy, clock
-        self._context = (ssl_context or ssl.create_default_context()) if self._verbs.server.tls else None
-        self._idle: Deque[_Connection] = collections.deque(maxlen=None)
-        self._max_idle = max_idle
 
     def __enter__(self) -> Client:
         return self

@@ -4,16 +4,11 @@
 -- State, a string: "high low touched expiry": what is owed, in units x microseconds of the
 -- window and in two limbs, when that was so, and from when on the key is fresh.
 local function load(key)
-  local text = call('GET', key)
-  if not text then
+  local high, low, touched, expiry = numbers_of(key)
+  if not high then
     return nil
   end
-  local high, low, touched, expiry = match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  if not high then
-    foreign(key)
-  end
-  local state = {high = tonumber(high), low = tonumber(low), touched = tonumber(touched),
-                 expiry = tonumber(expiry)}
+  local state = {high = high, low = low, touched = touched, expiry = expiry}
   if now < state.touched then
     state.expiry, state.touched = state.expiry - (state.touched - now), now
     state.shifted = true

@@ -5,16 +5,11 @@
 -- State, a string: "used end wall_end touched". The window is over at the earlier end; the two
 -- differ once the clock has stepped back, which moves the first and not the second.
 local function load(key)
-  local text = call('GET', key)
-  if not text then
+  local used, ends, wall_ends, touched = numbers_of(key)
+  if not used then
     return nil
   end
-  local used, ends, wall_ends, touched = match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  if not used then
-    foreign(key)
-  end
-  local state = {used = tonumber(used), ends = tonumber(ends), wall_ends = tonumber(wall_ends),
-                 touched = tonumber(touched)}
+  local state = {used = used, ends = ends, wall_ends = wall_ends, touched = touched}
   if now < state.touched then
     state.ends, state.touched = state.ends - (state.touched - now), now
     state.shifted = true

@@ -109,13 +109,8 @@ end
 
 local function refund(key, quota, state, units)
   local used, live, drop, origin = see(quota, state)
-  if units >= live then
-    call('DEL', key)
-    return
-  end
-  state.used, state.touched = live - units, now
-  local number = cut(key, state, drop, units)
-  if lasting then
-    call('PEXPIRE', key, ttl(end_of(quota, origin, number)))
+  local number = give_back(key, state, live, drop, units)
+  if number then
+    expire(key, end_of(quota, origin, number))
   end
 end

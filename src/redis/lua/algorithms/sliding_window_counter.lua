@@ -4,16 +4,11 @@
 -- State, a string: "previous current start touched": the counts of two windows, and where the
 -- current one begins.
 local function load(key)
-  local text = call('GET', key)
-  if not text then
+  local previous, current, start, touched = numbers_of(key)
+  if not previous then
     return nil
   end
-  local previous, current, start, touched = match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  if not previous then
-    foreign(key)
-  end
-  local state = {previous = tonumber(previous), current = tonumber(current),
-                 start = tonumber(start), touched = tonumber(touched)}
+  local state = {previous = previous, current = current, start = start, touched = touched}
   if now < state.touched then
     state.start, state.touched = state.start - (state.touched - now), now
     state.shifted = true

@@ -59,13 +59,8 @@ end
 
 local function refund(key, quota, state, units)
   local used, drop = see(quota, state)
-  if units >= used then
-    call('DEL', key)
-    return
-  end
-  state.used, state.touched = used - units, now
-  local at = cut(key, state, drop, units)
-  if lasting then
-    call('PEXPIRE', key, ttl(state.origin + at + quota[2]))
+  local at = give_back(key, state, used, drop, units)
+  if at then
+    expire(key, state.origin + at + quota[2])
   end
 end
