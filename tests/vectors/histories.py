@@ -77,8 +77,9 @@ def common_edges(f):
     longest = LONGEST // 2 if f.algorithm in ("sliding_window", "sliding_window_counter") else LONGEST
     f.case("the largest limit and window", MAX_UNITS, longest).check(MAX_UNITS - 1).check(2).check().check() \
         .wait(longest // 2).peek().check(1)
-    f.case("the largest limit, the shortest window", MAX_UNITS, MS).check(MAX_UNITS).check().knock(grain=1) \
-        .wait(2 * MS).check(MAX_UNITS)
+    shortest = SECOND if f.algorithm in ("throttle", "tally") else MS
+    f.case("the largest limit, the shortest window", MAX_UNITS, shortest).check(MAX_UNITS).check().knock(grain=1) \
+        .wait(2 * shortest).check(MAX_UNITS)
     f.case("the year 2105", 3, 100 * DAY, start=utc(2105, 12, 31)).check(3).check().knock()
     f.case("a limit that is lowered and raised", 8, 4 * SECOND).check(8).change(limit=3).wait(SECOND).check() \
         .wait(2 * SECOND).check().change(limit=9).check(2).change(limit=8).check().wait(SECOND * 3 // 2).check(3)
@@ -264,13 +265,13 @@ def throttle(f):
 
 def tally(f):
     f.case("denials count", 5, MINUTE).check(3).check(4).check().peek().peek(0).check(0).wait(40 * SECOND).check(5)
-    f.case("limit 0", 0, SECOND).peek().check(0).check().check(0).peek(0)
+    f.case("limit 0, denials counted", 0, SECOND).peek().check(0).check().check(0).peek(0)
     f.case("far above the limit", 3, HOUR).check(MAX_UNITS - 1).check(5).check().check().peek().wait(HOUR).check(3)
     f.case("the window's edge", 2, 10 * SECOND).peek().check(2).check().wait_reset(1).check().wait(1).check(2).check()
-    f.case("the limit changes", 4, MINUTE).check(4).change(limit=6).check(2).check().change(limit=9).check() \
-        .check(2).change(limit=2).peek().check()
+    f.case("the limit changes, denials counted", 4, MINUTE).check(4).change(limit=6).check(2).check() \
+        .change(limit=9).check().check(2).change(limit=2).peek().check()
     f.case("hits are taken back", 4, MINUTE).check(6).refund(3).check().refund(99).check(4).check().reset().check(4)
-    f.case("idle for years", 2, HOUR).check(3).wait(50 * YEAR).check(2).check()
+    f.case("idle for years, denials counted", 2, HOUR).check(3).wait(50 * YEAR).check(2).check()
     two_clocks(f)
 
 
@@ -404,10 +405,10 @@ EDGES = {
     "sliding_window_counter": (common_edges, sliding_window_counter, unlimited, settlements, clock_steps_back),
     "sliding_window": (common_edges, sliding_window, unlimited, settlements, clock_steps_back),
     "token_bucket": (common_edges, buckets, changing_rates, unlimited, settlements, clock_steps_back),
-    "gcra": (buckets, unlimited),
+    "gcra": (common_edges, buckets, changing_rates, unlimited, settlements, clock_steps_back),
     "leaky_bucket": (common_edges, buckets, leaky_bucket, changing_rates, unlimited, settlements, clock_steps_back),
-    "throttle": (throttle, changing_rates, unlimited),
-    "tally": (tally,),
+    "throttle": (common_edges, throttle, changing_rates, unlimited),
+    "tally": (common_edges, tally),
     "concurrency": (concurrency, unlimited, clock_steps_back_with_holds),
 }
 FEWEST_LINES, FEWEST_WALKS, STEPS = 220, 4, 12

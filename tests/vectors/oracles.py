@@ -5,8 +5,8 @@ with fractions. Nothing is rounded, cached or solved for. A wait is found by sea
 the answer changes. So the code is slow, short, and can be compared with docs/semantics.md and docs/time.md by eye.
 It shares nothing with src/core.
 
-Times are nanoseconds. An instant is a Now: `monotonic` is the monotonic clock, which starts at the wall clock's time and
-measures what elapses; `wall_clock` is civil time.
+Times are nanoseconds. An instant is a Now: `monotonic` measures elapsed time and starts at the wall clock's time;
+`wall_clock` is civil time.
 """
 
 from collections import namedtuple
@@ -291,7 +291,8 @@ class Bucket(Key):
     def owed(self, quota, now):
         if now.monotonic >= self.expires:
             return Fraction(0)
-        return max(self.debt - Fraction(quota["rate"] * (now.monotonic - self.touched), quota["window_ns"]), Fraction(0))
+        drained = Fraction(quota["rate"] * (now.monotonic - self.touched), quota["window_ns"])
+        return max(self.debt - drained, Fraction(0))
 
     def grants(self, quota):
         return min(quota["limit"], quota["rate"])
@@ -343,7 +344,9 @@ class Bucket(Key):
 
 class Throttle(Bucket):
     """CL.THROTTLE: a bucket whose window may change too. The debt stays the same number of units, rounded up to
-    parts of the window that it is seen under; it is forgotten at a whole second."""
+    parts of the window that it is seen under; it is forgotten at a whole second, or never if that is after 2106."""
+
+    FOREVER = (1 << 63) - 1
 
     def owed(self, quota, now):
         if now.monotonic >= self.expires:
@@ -354,7 +357,8 @@ class Throttle(Bucket):
 
     def set_debt(self, quota, now, debt):
         super().set_debt(quota, now, debt)
-        self.expires = -(-self.expires // SECOND) * SECOND
+        second = -(-self.expires // SECOND)
+        self.expires = second * SECOND if second < (1 << 32) - 1 else self.FOREVER
 
 
 class ArrivalTime:
