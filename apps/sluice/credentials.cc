@@ -99,7 +99,7 @@ Result<std::string> LoadToken(const std::string& path) {
 
 std::string_view FaultOfToken(std::string_view secret) {
   if (secret.empty()) {
-    return "the secret is empty, so anybody could send it";
+    return "the secret is empty, so every client could send it";
   }
   return secret.size() > frontend::kMostTokenBytes ? "the secret has more than 512 bytes" : "";
 }

@@ -20,7 +20,7 @@ struct EtcdConfig {
   std::string ca;    // PEM files, "": the system's certificates.
   std::string cert;  // Of this client; with its key, or "".
   std::string key;
-  std::string username;  // "": etcd asks for nobody.
+  std::string username;  // "": etcd requires no user.
   std::string password_file;
 };
 

@@ -66,7 +66,7 @@ class Calendar {
   const date::time_zone* const zone_;
   const std::string shape_;
 
-  // A seqlock: odd while somebody writes. An empty period matches nothing.
+  // A seqlock: odd during a write. An empty period matches nothing.
   mutable std::atomic<std::uint32_t> version_{0};
   mutable std::atomic<std::int64_t> begin_ns_{0};
   mutable std::atomic<std::int64_t> end_ns_{0};

@@ -29,7 +29,7 @@ namespace sluice::core {
 // Corner cases:
 // - W need not be a multiple of S: segment n begins at n * W / S exactly, in fractions of a
 //   nanosecond (see SegmentPlace).
-// - The wait is solved for, not tried: used only falls while nobody spends, so walk from
+// - The wait is solved for, not tried: used only falls while there are no charges, so walk from
 //   the oldest segment to the first without which the cost fits; the wait ends within its
 //   time as the oldest one, or when it leaves.
 // - Segments are aligned by the wall clock once, when the key is fresh; from then on they follow

@@ -11,51 +11,50 @@
 // ===========================================
 //
 // The problem. A quota is in a store that nodes share, and most requests must be decided without
-// asking it. So this node borrows: it has the shared store debit some units at once, and spends
-// them here. A request may have several checks of which some can be decided by what is held, some
-// by the node's own table, and some by the shared store alone, and under all or nothing one denial
-// takes back all of them. Meanwhile units are on their way in both directions, windows end,
-// operators reset keys, and answers come late or never.
+// asking it. So this node borrows: the shared store debits some units at once, and the node spends
+// them. Of a request with several checks, some may be decided by held units, some by the node's own
+// table, and some only by the shared store. Under all or nothing, one denial takes back all of
+// them. Meanwhile units are in transit in both directions, windows end, operators reset keys, and
+// answers come late or never.
 //
-// One thread owns a book, so nothing here races with another thread. What interleaves is events:
-// each time a call is sent to the shared store, anything may happen before its answer. An entry
-// that such a call names is pinned, so it is there when the answer comes. The cases that matter:
+// One thread owns a book, so nothing here races with another thread. But events interleave: between
+// a call to the shared store and its answer, anything may happen. Such a call pins the entry that
+// it refers to, so the entry is there when the answer comes. The cases that matter:
 //
-// 1. A request is decided by held units in part, and the rest is asked. What is held is taken at
-//    once, so no other request can spend it twice. If the rest is denied, it goes back to the
-//    grant that it came from, by the grant's number. If that grant has ended or was dropped by
-//    then, the units are void: they stay debited, which may deny and never admits.
+// 1. Held units decide a part of a request, and the rest is sent. The units are taken at once, so
+//    no other request can spend them. If the rest is denied, they return to their grant, by the
+//    grant's number. If that grant has ended or was dropped meanwhile, the units are void: they
+//    stay debited, which may deny and never admits.
 //
-// 2. Two requests want the last held units. The first takes them. For the second the shared store
-//    is asked. Nobody waits for a borrow.
+// 2. Two requests want the last held units. The first takes them, and the shared store is asked for
+//    the second. No request waits for a borrow.
 //
-// 3. A borrow is under way when the key is reset. The store may have debited it before the reset
-//    or after. Drop() starts a new epoch of the entry, and a grant that was borrowed in an older
-//    one is void: if it was debited after the reset, it stays spent.
+// 3. The key is reset during a borrow. The store may have debited it before or after the reset.
+//    Drop() starts a new epoch of the entry, and a grant from an older epoch is void: if it was
+//    debited after the reset, it stays spent.
 //
-// 4. A window ends while a borrow is under way. A grant's end is counted from when its call was
-//    sent, so it is never later than the end by the store's clock. What comes after that grants
-//    nothing.
+// 4. A window ends during a borrow. A grant's end is counted from when its call was sent, so it is
+//    never later than the end by the store's clock. An answer after that grants nothing.
 //
-// 5. An answer to a request of an earlier window comes behind one of this window. It says nothing
-//    of this window and is ignored (Learn() compares the ends).
+// 5. The answer to a call of an earlier window arrives after one of this window. It says nothing
+//    about this window and is ignored (Learn() compares the ends).
 //
-// 6. The node's own table has charged a request whose other checks are denied by the shared store,
-//    some time later. Each of its charges has a receipt and is settled at nothing; a hold is
-//    released. In between others may have been denied for it: under all or nothing over two stores
-//    there may be a denial too many, never one too few.
+// 6. The node's own table has charged a request, and later the shared store denies its other
+//    checks. Each charge has a receipt and is settled at 0; a hold is released. Meanwhile other
+//    requests may have been denied because of it. So all or nothing over two stores may deny once
+//    too often, and never too rarely.
 //
-// 7. A denial is remembered for a while. A refund or a settlement that this loop sends forgets it;
-//    others are found out when the time is over and the store is asked again.
+// 7. A denial is remembered for a while. A refund or settlement that this loop sends clears it. The
+//    loop learns of others when the time is over and it asks the store again.
 //
-// 8. The answer never comes, or says that nobody knows whether it ran. A borrow then counts as
-//    spent, a give-back as lost.
+// 8. The answer never comes, or says that the outcome is unknown. A borrow then counts as spent,
+//    and a return as lost.
 //
-// 9. A sender that is answered may send the next call, or destroy the one that was answered,
-//    before this returns. So a SplitCall is back among the free ones before its sender hears of
-//    it, and the room for a batch is taken out of the book while the batch is sent.
+// 9. A sender that gets its answer may send the next call, or destroy the answered one, before this
+//    returns. So a SplitCall is free again before its sender is notified, and the buffer for a
+//    batch is moved out of the book while the batch is sent.
 //
-// What becomes of grants, and why no more than the quota passes over all nodes, is in grants.cc.
+// grants.cc explains grants, and why no more than the quota passes over all nodes.
 namespace sluice::lease {
 
 void Borrower::CheckMany(std::span<store::CheckCall* const> batch) {

@@ -7,17 +7,17 @@
 #include "lease/borrower.h"
 #include "lease/lease_policy.h"
 
-// What is known of keys, and what becomes of what is held of them.
+// Borrowing and giving back the units of keys.
 //
 // Why no more than the quota passes:
-// - A unit that is spent here was debited by the shared store before, in a check like any other.
-// - Of a window, it is spent before that window's end: a grant ends when its call was *sent*, plus
-//   the time to the end that the answer told. The store told it later than that, so the end is no
-//   later than the store's own. What comes too late for that grants nothing.
-// - What goes back is said by its receipt: the store gives it back once, and only while the charge
-//   still counts by its own clock, so that nothing of one window comes back in the next.
-// - Whatever is not known to have worked counts as spent: a borrow without an answer grants
-//   nothing, and what a node that died held stays debited.
+// - The shared store has debited each unit before it is spent here, in a check like any other.
+// - A unit of a window is spent before that window ends. A grant ends at the time when its call was
+//   *sent*, plus the time to the end in the answer. The store computed that time later, so the
+//   grant's end is no later than the store's. An answer that comes after it grants nothing.
+// - Units are given back by their receipt. The store accepts it once, and only while the charge
+//   still counts by its own clock, so no unit of one window comes back in the next.
+// - A call whose outcome is unknown counts as spent: a borrow without an answer grants nothing, and
+//   the units of a node that died stay debited.
 namespace sluice::lease {
 
 namespace {

@@ -77,9 +77,9 @@ void LeaseEntry::Return(std::uint32_t number, Units cost, NodeTime now) {
   }
 }
 
-// To begin with it is what it was before; the more was taken, the less that counts. Of what is held
-// here half is taken for used: this is reported right after a grant, when most is held, while of
-// the others' last grants about half has been used.
+// The share begins with its previous value, which weighs less the more units have been taken. Half
+// of the held units count as used: the report comes right after a grant, when this book holds the
+// most, while the other books have used about half of their last grants.
 void LeaseEntry::UpdateShare(double first_share, NodeTime now) {
   const double before = last_share > 0 ? last_share : first_share;
   const double weight = std::max(1.0, static_cast<double>(limit) / kShareWeight);

@@ -3,36 +3,34 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
-// How much to borrow, when to borrow again, and when to give back: what is decided by judgement and
-// not by rule. Nothing here can let too much pass; it can only waste calls or units.
+// How much to borrow, when to borrow again, and when to give back. These are heuristics: a mistake
+// here cannot let too much pass, it only wastes calls or units.
 //
-// The problem: a shared store that is asked for every request is a round trip for every request. If
-// a node borrows units in chunks instead, which the shared store counts as spent, it decides alone
-// until they are gone, and no more than the quota passes, whatever else goes wrong. But what one
-// node holds and does not use, others are denied. Chunks of a fixed size lose half of a small quota
-// so; chunks that are too small are round trips again.
+// The problem: if every request asks the shared store, every request costs a round trip. If a node
+// borrows units in chunks instead, which the shared store counts as spent, it decides alone until
+// they are used up, and no more than the quota passes. But other nodes are denied the units that a
+// node holds and does not use. Chunks of a fixed size lose half of a small quota this way, and
+// chunks that are too small cost round trips again.
 //
-// The idea: a node borrows what it will use and no more. It sees how fast requests arrive here, and
-// from what the shared store says is left, and what it took itself, it sees its share of all that
-// arrives. So of a window's rest R it takes no more than its share of three quarters of R: the
-// chunks shrink as the quota runs out, like half-lives, and the last units are asked for one by
-// one.
+// The idea: a node borrows only what it will use. It measures how fast requests arrive. From the
+// rest that the shared store reports and its own use it estimates its share of all arrivals. Of a
+// window's rest R it borrows at most its share of three quarters of R. So the chunks shrink as the
+// quota runs out, like half-lives, and the last units are requested one by one.
 //
 //   used here   |####|##|#|·|·|          a chunk, a smaller one, ..., single units
 //   held        |  \_|\_|_|  |           refilled before it is empty
 //   window      0 ------------------ W
 //
 // Corner cases:
-// - A key that was just met may never come again: no more than twice what came so far is borrowed.
-// - Where a node's share is a handful of units, each is asked for: a chunk would be all of it.
-// - Units that lie idle are given back after some eight times the usual gap between requests, if
-//   the quota is short; if there is plenty, they may lie for a quarter of the window.
-// - A denial is remembered for a quarter of what is left of the window, for others may give back.
-//   Without that, a key that is denied is asked about as often as it comes.
-// - A bucket, or a window that slides, has no end at which everything held is void. There a node
-//   may hold an eighth of the quota divided by all who borrow, so that at most that eighth, and
-//   as much that is on its way back, passes on top of what the algorithm promises for any span of
-//   time.
+// - A new key may never be used again: a node borrows no more than twice what has arrived so far.
+// - If a node's share is only a few units, it requests each unit: one chunk would be all of them.
+// - Unused units are given back after about eight times the usual gap between requests if the quota
+//   is short. If there is plenty, the node keeps them for a quarter of the window.
+// - A denial is remembered for a quarter of the rest of the window, because other nodes may give
+//   units back. Without that, every request for a denied key would ask the shared store.
+// - A bucket or a sliding window has no end at which all held units become void. So a node may hold
+//   an eighth of the quota, divided by all nodes that borrow. At most that eighth, and as much that
+//   is being given back, passes beyond what the algorithm promises for any span of time.
 //
 // Sources: P. O'Neil, "The escrow transactional method", 1986, and D. Barbara and H. Garcia-Molina,
 // "The demarcation protocol", 1992, for units that are debited before they are used; Doorman

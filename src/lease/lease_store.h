@@ -23,8 +23,8 @@ struct LeaseSettings {
   std::size_t keys = 100'000;  // The most keys that one loop may know; about 700 bytes each.
 };
 
-// Two tiers: what a shared store knows, and what this node decides without asking it. By each
-// check's `sync`:
+// Two tiers: a shared store, and the decisions that this node makes without asking it. The `sync`
+// of each check selects one:
 //
 //   exact  The shared store is asked. A call that has no other check goes there as it is.
 //   lease  Units are borrowed from the shared store, in a check like any other that costs as much,
@@ -34,30 +34,30 @@ struct LeaseSettings {
 //          with a ban or a receipt, those in shadow, and every peek.
 //   local  The node's own table decides.
 //
-// Of a request under all or nothing, what is decided here is reserved first, and returned if the
-// rest is denied.
+// For an all-or-nothing request, the node reserves its own part first, and returns it if the rest
+// is denied.
 //
-// Of fixed windows no more than the limit passes, over all nodes, however calls are delayed or lost
-// (grants.cc says why). Of all others no more than the algorithm promises for any span of time,
-// plus what is held, an eighth of the limit, and as much on its way back; a node that counts others
-// wrongly holds more or less of it. What nodes hold is not used if they die, and denied to others
-// until the window ends or the bucket refills. A key that is made fresh (Reset) may pass what other
-// nodes hold of it too.
+// Of a fixed window no more than the limit passes over all nodes, even if calls are delayed or lost
+// (grants.cc says why). Of all others no more passes than the algorithm promises for any span of
+// time, plus an eighth of the limit that nodes hold, and as much that is being given back. A node
+// that counts the other nodes wrongly holds more or less. If a node dies, the units that it holds
+// are not used, and other nodes are denied them until the window ends or the bucket refills. After
+// a Reset, other nodes may still spend the units that they hold of the key.
 //
-// Answers by what is held: `limit` and `reset_after` are those that the shared store reported last,
-// and `remaining` is what it reported then plus what is held now.
+// In an answer from held units, `limit` and `reset_after` are those that the shared store reported
+// last, and `remaining` is its last report plus the held units.
 //
-// Verbs are called on a loop's thread and answered on it. Each loop has its own book, created by
-// Attach(), so that no decision takes a lock; a thread without one asks the shared store.
+// Verbs are called and answered on the thread of a loop. Each loop has its own book, created by
+// Attach(), so no decision takes a lock. A thread without a book asks the shared store.
 class LeaseStore final : public store::KeyStore {
  public:
-  // All outlive it. `local` answers during the verb; `nodes`: how many share `shared`.
+  // All outlive it. `local` answers during the verb. `nodes`: how many nodes share `shared`.
   LeaseStore(store::KeyStore& shared, store::KeyStore& local, const std::atomic<int>& nodes,
              const base::Clock& clock, LeaseSettings settings);
   ~LeaseStore() override;
 
-  // One loop's book, until it is destroyed: on the loop's thread or after it ended, before loop and
-  // store, and once the shared store has answered all that was asked on it.
+  // One loop's book. It is destroyed on the loop's thread or after the loop has ended, before loop
+  // and store, and once the shared store has answered all of its calls.
   class Attachment {
    public:
     // nullptr: there is no loop, so one book, and the caller calls Tick().

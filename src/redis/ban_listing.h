@@ -16,7 +16,7 @@ namespace sluice::redis {
 
 // One question of many, all of which together list the bans that a server has.
 struct BanPage : store::StoreCall {
-  // It looks through many keys, for somebody who can wait.
+  // It looks through many keys, for a caller that can wait.
   static constexpr Duration kWithin = std::chrono::seconds(1);
 
   // In.

@@ -205,7 +205,7 @@ class Channel {
   Time probe_at_ = Time::max();  // When to send one, or to give up waiting for it.
   Time greeted_by_ = Time::max();
   Time report_errors_at_ = Time::min();
-  std::string member_;  // "": joins nobody.
+  std::string member_;  // "": it joins no fleet.
   std::atomic<int>* nodes_ = nullptr;
   bool fewer_reported_ = false;  // Than nodes_, by the last count on this connection.
   Redirector* redirector_ = nullptr;

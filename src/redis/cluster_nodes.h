@@ -86,7 +86,7 @@ class ClusterNodes {
   std::string member_;
   std::atomic<int>* members_ = nullptr;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::vector<Node*> owners_;  // By slot; nullptr: nobody is known.
+  std::vector<Node*> owners_;  // By slot; nullptr: not known.
   bool known_ = false;         // Some server has said who owns what.
   std::size_t next_asked_ = 0;
   Time refresh_at_ = Time::max();

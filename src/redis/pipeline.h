@@ -21,7 +21,7 @@ struct Command {
   // What the channel does with the reply.
   using OnReply = void (Channel::*)(Command& command, Reply reply, Time now);
 
-  // Whether it is worth sending: a request that somebody waits for, or an undo.
+  // Whether it is worth sending: a request with a waiting sender, or an undo.
   [[nodiscard]] bool wanted() const { return request.call() != nullptr || !bytes.empty(); }
 
   OnReply on_reply = nullptr;

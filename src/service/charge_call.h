@@ -134,10 +134,10 @@ class ChargeCallOf final : public ChargeCall {
   Owner& owner_;
 };
 
-// The charges of one turn of a loop: the store is asked for all of them together, and they are
-// timed as a whole. A clock reading costs as much as a decision, so there is one before and one
-// after the batch; what the store answers later reads the clock for itself. Batches of a thread
-// nest when a decision makes its receiver ask again.
+// The charges of one turn of a loop. The store is asked for all of them together, and their
+// duration is measured as a whole. A clock reading costs as much as a decision, so there is one
+// before and one after the batch; a later answer reads the clock by itself. Batches of a thread
+// nest if a decision makes its receiver submit another request.
 class ChargeBatch {
  public:
   explicit ChargeBatch(const DecisionPath& path);

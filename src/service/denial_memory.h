@@ -16,12 +16,12 @@
 
 namespace sluice::service {
 
-// The recent denials of a store that are still valid. Until a denial's waiting time is over, no
-// request of its cost or more would pass, so that it can be denied while the store is unreachable.
+// The recent denials of a store that are still valid. Until the waiting time of a denial is over,
+// no request of its cost or more would pass, so it can be denied while the store is unreachable.
 //
-// Only denials with a known end are kept (kQuotaExceeded). What can never pass needs no memory, and
-// when a slot in flight becomes free is unknown. Their number is fixed: a new denial replaces the
-// one that ends first. Any thread.
+// Only denials with a known end are kept (kQuotaExceeded). A cost that can never pass needs no
+// memory, and it is unknown when a hold will be released. Their number is fixed: a new denial
+// replaces the one that ends first. Any thread.
 class DenialMemory {
  public:
   using Time = std::chrono::steady_clock::time_point;

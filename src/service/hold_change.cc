@@ -32,9 +32,9 @@ void HoldChange::Change(const NamedHold& named, const OperationParts::Target& ta
   if (!known && kind == Kind::kRenew) {
     return;  // No active rule could have granted it, so it is treated as one that is gone.
   }
-  // The hold is in the store under the old id until the key is touched under the new one. Where the
-  // rule is gone, or is of another kind by now, its holds go on until they expire, and still are
-  // what the releaser says: which key they belong to depends on no number.
+  // The hold is in the store under the old id until the key is touched under the new one. If the
+  // rule is gone, or has another kind now, its holds last until they expire, and they can still be
+  // released: their key depends on no number.
   auto& call = parts_.Add<store::HoldCall>(
       {.rule = known ? rule->id : named.key.rule(), .formerly = {}, .parts = named.key.parts()},
       known ? target.active->history.FormerIds(*rule) : std::vector<std::string>(), receive);

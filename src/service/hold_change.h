@@ -28,8 +28,8 @@ class HoldChange {
   // In.
   Kind kind = Kind::kRelease;
   std::vector<NamedHold> holds;
-  // Out. How many were there to be changed; those that are gone are no failure, and neither are
-  // those to be renewed whose rule is gone. The last failure of the others.
+  // Out. How many holds were released or renewed. Holds that are gone are no failure, and neither
+  // are renewals whose rule is gone. `failure` is the last one of the others.
   std::size_t done = 0;
   store::StoreError failure = store::StoreError::kNone;
 

@@ -54,8 +54,8 @@ void KeyChange::Change(const rules::AppliedRule& applied, const OperationParts::
   };
   const RuleHistory& history = target.active->history;
   const core::KeyView key{.rule = applied.rule->id, .formerly = {}, .parts = applied.parts};
-  // Also by what a rule was called in sets before this one: a receipt of then is still taken, and
-  // would bring what lies there to the key.
+  // Also under the ids that the rule had in earlier sets: a receipt from that time is still valid,
+  // and would restore the units under the former id.
   auto former_ids = history.FormerIds(*applied.rule);
   switch (kind) {
     case Kind::kRefund: {

@@ -19,12 +19,12 @@
 // its slots, not in it.
 namespace sluice::store {
 
-// Until when `key` is banned; TableInstant{} if it is not. Without a ban of the key it costs
-// one hash and one look.
+// Until when `key` is banned; TableInstant{} if it is not. For a key without a ban it costs one
+// hash and one lookup.
 [[nodiscard]] TableInstant BannedUntil(TableCore& core, const Turn& turn, const core::KeyView& key);
 
-// What a banned key gets, whatever it asks: it waits for the end of the ban, of which `left` is
-// left, and for the limit, which would say `by_limit` now.
+// The answer to every check of a banned key. It waits for the end of the ban, in `left`, and for
+// the limit, which would answer `by_limit` now.
 [[nodiscard]] Decision BannedDecision(const Check& check, Duration left, const Decision& by_limit);
 
 // Counts a denial of `key`. Returns true if it was the one that bans the key from now on.

@@ -6,8 +6,8 @@
 // =========================================
 //
 // The problem. Requests take blocks and give them back while they hold the locks of slots, so the
-// pool must not wait for anybody. Free blocks therefore form a stack, linked by `next`, whose top
-// is one word that is changed by compare-exchange. Its classic trap has the name ABA:
+// pool must not wait for another thread. Free blocks therefore form a stack, linked by `next`,
+// whose top is one word that is changed by compare-exchange. Its classic trap has the name ABA:
 //
 // 1. A thread reads the top, block A, and A's link to B. It is put to sleep. Another thread takes
 //    A, takes B, and gives A back. The top is A again, and the sleeper's exchange would make B the

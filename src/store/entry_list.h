@@ -104,14 +104,15 @@ class EntryView {
 // Notes in the journal what Apply will overwrite in blocks.
 void SaveBlocks(const BlockPool& pool, const ListState& list, const EntryChange& change,
                 Journal& journal);
-// Makes the change for the slot with index `slot`. `spare` is a block taken if NeedsBlock
-// said so, and 0 afterwards if it was used. Sets the ends of `list`. Returns the first block
-// that fell out, 0 if none: to be given back, up to `*freed_end`, once the journal is retired.
+// Makes the change for the slot with index `slot`. `spare` is a block that was taken because
+// NeedsBlock said so; it is 0 afterwards if it was used. Sets the ends of `list`. Returns the first
+// block that fell out, 0 if none. The caller gives the blocks up to `*freed_end` back once the
+// journal is retired.
 [[nodiscard]] BlockRef Apply(BlockPool& pool, ListState& list, std::uint32_t slot,
                              const EntryChange& change, BlockRef& spare, BlockRef* freed_end);
 
-// Where a chain ends when `take` units are taken off its newest entries, after the oldest
-// `drop` are gone.
+// The end of a chain after `take` units are taken from its newest entries, and the oldest `drop`
+// are gone.
 struct TailCut {
   BlockRef tail = 0;        // 0: nothing is left.
   std::uint32_t count = 0;  // Of the new tail's entries.

@@ -16,11 +16,11 @@ namespace sluice::store {
 // The holds of a key under `concurrency`, in a chain of blocks with a mask of the places in
 // use. All under the slot's lock.
 //
-// A hold's id has its place in it (28 bits of block, 2 of place) and 34 random bits, so that
-// giving it back looks at one place, nearly always, and works once.
+// A hold's id contains its place (28 bits of block, 2 of place) and 34 random bits. So a release
+// nearly always looks at one place, and works once.
 //
-// What is in flight can always be counted again from the masks, and recovery does so;
-// dropping and releasing holds therefore need no journal.
+// The units in flight can always be counted again from the masks, and recovery does so. Dropping
+// and releasing holds therefore need no journal.
 class HoldList {
  public:
   HoldList(BlockPool& pool, std::uint32_t slot_index, RawState& state)

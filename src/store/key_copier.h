@@ -11,10 +11,10 @@ namespace sluice::store {
 
 // Copies the keys of a table while others decide on it.
 //
-// Each key is copied under its own lock, so each is whole for itself: as it was at some
-// moment of the copying. No two keys are of the same moment. A lock is held for some tens of
-// nanoseconds, for a key with holds as long as it takes to read them, and for a key with a long
-// log for at most kBlocksAPart blocks at a time. Slots that are empty or over are not locked.
+// Each key is copied under its own lock, so each is consistent: its state at some moment of the
+// copying. No two keys are of the same moment. A lock is held for some tens of nanoseconds, for a
+// key with holds as long as it takes to read them, and for a key with a long log for at most
+// kBlocksAPart blocks at a time. Empty and expired slots are not locked.
 class KeyCopier {
  public:
   static constexpr std::uint32_t kBlocksAPart = 64;
@@ -23,9 +23,9 @@ class KeyCopier {
   KeyCopier(SlotArray& slots, const BlockPool& blocks, std::uint32_t owner)
       : slots_(slots), blocks_(blocks), owner_(owner) {}
 
-  // Hands every key that is not over at `now` to `sink`, in the order of their slots, and then the
-  // marks of settled charges: a copy that has what a settlement gave back so always has its mark
-  // too, and nothing is given back a second time. False if the sink wanted no more.
+  // Passes every key that is not over at `now` to `sink`, in the order of their slots, and then the
+  // marks of settled charges. So a copy that has the units of a settlement always has its mark too,
+  // and they are not given back twice. False if the sink stopped.
   [[nodiscard]] bool CopyAll(TableInstant now, KeySink& sink);
 
  private:

@@ -9,9 +9,9 @@
 
 namespace sluice::store {
 
-// Holds the lock of the slot that has one key's state, for the verbs that name a single key. What
-// the key has under a former id of its rule moves to its own first; where there is no room for
-// that, the slot is the former one. Makes no slot for a key that is fresh.
+// Holds the lock of the slot that has one key's state, for the verbs that name a single key. A
+// state under a former id of the key's rule moves to its own slot first; if there is no room for
+// that, the slot is the former one. Inserts no slot for a fresh key.
 class KeyGuard {
  public:
   KeyGuard(TableCore& core, const Turn& turn, const core::KeyView& key, const core::Quota& quota);
@@ -30,15 +30,15 @@ class KeyGuard {
   Slot* slot_ = nullptr;
 };
 
-// Rules that were renamed. A key lies under the id of its rule. What it has under a former id moves
-// to the id in force whenever the key is touched, by whatever verb: a key that is denied, banned or
-// only looked at until the next rename keeps its state too.
+// Renamed rules. A key lies under the id of its rule. Its state under a former id moves to the
+// current id whenever a verb touches the key, so a key that is denied, banned or only peeked at
+// until the next rename keeps its state too.
 //
 // Each move is journaled by itself, before the verb begins. None of these takes a lock while it
 // waits for another one.
 
 // Moves the key's state, its ban and the denials that count towards one (`ban` null: not those).
-// Where the id in force has a state that counts, or there is no room for it, nothing moves.
+// Nothing moves if the current id has a state that counts, or if there is no room for it.
 void AdoptFormer(TableCore& core, const Turn& turn, const core::KeyView& key,
                  const core::Quota& quota, const core::Ban* ban);
 

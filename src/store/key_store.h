@@ -15,14 +15,14 @@
 #include "core/quota.h"
 #include "store/receipt.h"
 
-// The seam between deciding and remembering. The deciding side (service/) knows rules and requests;
-// the storing side (store/, redis/, lease/) knows keys, quotas and time. They meet here and in
-// sluice/decision.h, and nowhere else.
+// The interface between deciding and storing. The deciding side (service/) knows rules and
+// requests; the storing side (store/, redis/, lease/) knows keys, quotas and time. They share only
+// this and sluice/decision.h.
 //
-// Every verb is a call object that its sender owns, keeps alive and unmoved, and gets back
-// through OnAnswered(): once, either during the verb or later, always on the thread that
-// sent it. So a store in memory and one across a network look the same, nothing is
-// allocated per decision, and a sender that cannot wait gives a deadline.
+// Every verb is a call object. Its sender owns it, keeps it alive and unmoved, and gets it back
+// through OnAnswered(): once, either during the verb or later, always on the thread that sent it.
+// So a store in memory and one across a network look the same, no decision allocates, and a sender
+// that cannot wait gives a deadline.
 //
 // tests/conformance holds every store to what is written here.
 namespace sluice::store {
@@ -39,10 +39,9 @@ struct Check {
   bool shadow = false;        // Never affects the others; charged if they and it would allow.
   bool want_receipt = false;  // Ask for what Settle() must name. Not of concurrency: holds are
                               // released.
-  // What bans the key: a key that is banned is denied, kBanned, whatever it asks, and each denial
-  // of its own counts towards it; a peek's does not, nor a shadow check's in a request that is
-  // denied. Alive until the call is answered. A store that keeps no bans judges as if it were not
-  // there.
+  // The ban of the key. A banned key is denied every check, with kBanned. Each denial of this check
+  // counts towards a ban; a denial of a peek does not, nor that of a shadow check in a denied
+  // request. Alive until the call is answered. A store without bans ignores it.
   const core::Ban* ban = nullptr;
   core::Sync sync = core::Sync::kExact;  // For lease/ alone: other stores are what they are.
 };
@@ -157,9 +156,9 @@ class HoldCall : public StoreCall {
   StoreId store_id = 0;  // The store that granted it. kNotFound in another; 0 is tried in any.
 };
 
-// What one charge cost in the end, said once: the difference goes back to the key or is taken from
-// it, whatever its limit, so that it pays what is above it before it is granted anything again. A
-// refund is a settlement at nothing.
+// Settles one charge at its actual cost, once. The difference goes back to the key or is taken from
+// it, even above its limit; the key then pays the excess back before it is granted anything again.
+// A refund is a settlement at 0.
 class SettleCall : public StoreCall {
  public:
   // In.
@@ -172,9 +171,9 @@ class SettleCall : public StoreCall {
                         // long as it counts: a window, or the time that a bucket takes to refill;
                         // at most until the key's next reset.
   core::Sync sync = core::Sync::kExact;  // As in Check.
-  // Out: at what it is settled, by this call or an earlier one. What no longer counts is not given
-  // back, and shows as settled all the same. kNotFound: no such charge; of some, a store may not
-  // know.
+  // Out: the cost at which it is settled, by this call or an earlier one. A charge that no longer
+  // counts is not given back, but shows as settled. kNotFound: no such charge. A store may not know
+  // this of some charges.
   Units settled = 0;
 };
 

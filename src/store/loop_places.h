@@ -10,11 +10,11 @@
 
 namespace sluice::store {
 
-// What a store keeps for each loop (a way to a server, a book), found without a lock by the thread
-// that uses it.
+// The objects that a store has for each loop (a route to a server, a book). Each thread finds its
+// own without a lock.
 //
-// Each is used by the thread that makes and destroys it, or before its loop runs and after: who
-// finds its own here finds it alive.
+// Each is used by the thread that makes and destroys it, or before its loop runs and after it. So a
+// thread that finds its own finds it alive.
 template <class Kept>
 class LoopPlaces {
  public:
@@ -29,7 +29,7 @@ class LoopPlaces {
   LoopPlaces(const LoopPlaces&) = delete;
   LoopPlaces& operator=(const LoopPlaces&) = delete;
 
-  // Its place, by which it is to be removed before it is gone.
+  // Returns its place, by which it must be removed before it is destroyed.
   [[nodiscard]] std::size_t Add(Kept& kept) {
     const std::lock_guard lock(changing_);
     const auto free = std::ranges::find_if(kept_, [](const std::atomic<Kept*>& place) {
@@ -47,13 +47,13 @@ class LoopPlaces {
 
   void Remove(std::size_t place) {
     const std::lock_guard lock(changing_);
-    // Pairs with the acquire in Find. Whose it was does not look any more (see above); others skip
-    // it, whichever of the two they see.
+    // Pairs with the acquire in Find. Its owner no longer looks for it (see above); other threads
+    // skip it, whether they see the old value or the new one.
     kept_[place].store(nullptr, std::memory_order_release);
   }
 
-  // The calling thread's, of which `is_own(kept)` says whether it is; one that never had a second
-  // beside it is taken to be. nullptr if there is none.
+  // The calling thread's object: the one for which `is_own(kept)` is true, or the only one that was
+  // ever added. nullptr if there is none.
   template <class IsOwn>
   [[nodiscard]] Kept* Find(IsOwn is_own) const {
     const std::size_t used = used_.load(std::memory_order_acquire);

@@ -54,7 +54,7 @@
 //
 // 6. The request needs a block for an entry or a hold, and the pool has none. Making room takes
 //    other keys' locks while this request holds its own. It only ever tries them
-//    (SlotArray::FreeBlocks), so it waits for nobody, and its own keys are passed over because
+//    (SlotArray::FreeBlocks), so it waits for no thread, and it skips its own keys because
 //    they are locked.
 //
 // 7. The process is killed. Before Publish() nothing is written. Between Publish() and Retire()

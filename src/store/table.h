@@ -41,14 +41,13 @@ struct SnapshotReport {
   std::uint64_t bytes = 0;
 };
 
-// The embedded store: every key of one host in a fixed piece of memory, which, if it is a
-// file, the next process finds as this one left it, killed or not.
+// The embedded store: every key of one host in a fixed piece of memory. If that is a file, the next
+// process finds it as this one left it, even after a kill.
 //
-// Answers during the verb. Exact, and serialisable under any number of threads up to
-// kMaxThreads at a time (a call from one more is answered kDidNotRun). Calls with
-// too many checks are answered kUnsupported. That a
-// charge was settled, and that a key is banned, are slots like any key's: they survive as keys do,
-// and where the table is full they may go as keys may.
+// Answers during the verb. Exact, and serialisable under any number of threads up to kMaxThreads at
+// a time (a call from one more is answered kDidNotRun). Calls with too many checks are answered
+// kUnsupported. Settled charges and bans are slots like any key's: they survive like keys, and may
+// be evicted like keys if the table is full.
 //
 // Where things are: decide_one.h and request.h decide, judge.h calls the algorithms, slot_array.h
 // finds keys, journal.h survives a kill, docs/table-format.md shows the bytes.
@@ -78,11 +77,11 @@ class Table final : public KeyStore {
   // this; it makes the counts accurate. Takes as long as reading the whole table.
   std::uint64_t Sweep();
 
-  // Writes what the table has to the file that the options named, which takes the place of the
-  // one before it once it is whole and on the disk. Others decide meanwhile: each key is as it
-  // was at some moment of the writing, and no two of the same moment, so of a request with
-  // several checks that runs meanwhile it may have some. One at a time; a second caller waits.
-  // On an error the last good one stays.
+  // Writes a snapshot of the table to the file that the options named. It replaces the previous one
+  // once it is complete and on the disk. Other threads decide meanwhile: each key is copied at some
+  // moment of the writing, and no two at the same moment, so the snapshot may have a part of a
+  // request with several checks. One at a time; a second caller waits. After an error the last good
+  // one stays.
   Result<SnapshotReport> WriteSnapshot();
 
   [[nodiscard]] TableStats Stats();

@@ -139,16 +139,16 @@ Result<LoadReport> LoadSnapshot(const SnapshotFiles& files, const TableParts& to
 }
 
 bool HasGoodSnapshot(const SnapshotFiles& files) {
-  class Nobody final : public KeySink {
+  class NullSink final : public KeySink {
    public:
     bool Take(const KeyImage&, std::span<const std::byte>) override { return true; }
-  } nobody;
+  } sink;
   if (files.newest.empty()) {
     return false;
   }
   for (const std::string& path : {files.newest, files.previous()}) {
     auto reader = SnapshotReader::Open(path);
-    if (reader && reader->Verify(nobody)) {
+    if (reader && reader->Verify(sink)) {
       return true;
     }
   }

@@ -7,7 +7,7 @@
 #include "wire/http_request.h"
 
 // Keeps web pages away from a listener. A page that is open in a browser on the operator's machine
-// reaches 127.0.0.1 and the internal network, and its author is anybody. Two things mark such a
+// reaches 127.0.0.1 and the internal network, and its author may be anyone. Two things mark such a
 // request from an operator's: the browser says where it comes from (Origin, Sec-Fetch-Site), and
 // after DNS rebinding, where the page's own name leads to us, the Host field has that name.
 namespace sluice::frontend::http {

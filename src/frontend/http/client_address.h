@@ -29,7 +29,7 @@ struct ClientAddress {
 // The client behind the proxies: `peer` (who is connected to us) unless that is a trusted proxy;
 // then the field's hops from right to left, the first that is no trusted proxy. A hop that is no
 // address ends the walk at the last that was one, and where all are trusted, the leftmost counts.
-// Never the leftmost for its own sake: anybody can write that one.
+// Never simply the leftmost: a client can write that one.
 [[nodiscard]] ClientAddress FindClientAddress(const wire::HttpRequest& request,
                                               std::string_view peer,
                                               const ForwardingSettings& settings);

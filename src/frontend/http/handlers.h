@@ -9,20 +9,20 @@
 #include "frontend/http/exchange.h"
 #include "frontend/http/route.h"
 
-// What the routes of routes.cc do: each reads its request into the exchange, which it leaves
-// answered or set up to ask.
+// The handlers of the routes in routes.cc. Each reads its request into the exchange, and leaves the
+// exchange answered or ready to be submitted.
 namespace sluice::frontend::http {
 
 using Routed = RoutedRequest;
 
 // --- Checks ------------------------------------------------------------------------------------
 
-// POST /v1/ratelimit/check: 415 for an encoded body, 400 for one that is no JSON. What Content-Type
-// says is not asked: `curl -d` calls every body a form, and a body is judged by what it is.
+// POST /v1/ratelimit/check: 415 for an encoded body, 400 for one that is no JSON. Content-Type is
+// ignored, because `curl -d` calls every body a form.
 //
-// With an Idempotency-Key (or X-Idempotency-Key), a check that is sent again with the same body
-// gets the first answer that allowed, and spends nothing; a denial is judged again. Of two copies
-// that come together, here or at two nodes that share a store, one is asked, and the other waits
+// With an Idempotency-Key (or X-Idempotency-Key), a repeated check with the same body gets the
+// first answer that allowed, and charges nothing; a denial is judged again. If two copies arrive at
+// the same time, at this node or at two nodes that share a store, one is judged and the other waits
 // for its answer. With another body the key is refused, 422. A key belongs to the caller's address
 // and Authorization.
 void HandleCheck(const Routed& routed);
@@ -37,10 +37,10 @@ void WriteCheck(Exchange& exchange);
 void AddRetryAfter(const service::Verdict& verdict, Exchange& exchange);
 
 inline constexpr std::size_t kMostChecksInBatch = 1'000;
-// POST /v1/ratelimit/batch: an array of bodies as a check has them, each judged for itself and all
-// of them at one reading of the clock. The reply is 200 and an array of their answers in the same
-// order, each with the `status` that a single check would have had; one that is wrong is answered
-// with its problem and spoils no other. `wait` holds nothing back here.
+// POST /v1/ratelimit/batch: an array of bodies of checks. Each is judged by itself, and all of them
+// at one reading of the clock. The answer is 200 with an array of answers in the same order, each
+// with the `status` that a single check would have. An invalid element is answered with its
+// problem, and the others are judged. `wait` has no effect here.
 void HandleBatch(const Routed& routed);
 
 // GET /v1/ratelimit/status/{user_id} and /v1/ratelimit/status?user_id=u_42&plan=pro: what each rule
@@ -54,8 +54,8 @@ void HandleStatus(const Routed& routed);
 
 // GET, HEAD, POST ... /v1/check/http: a proxy's auth request (NGINX's auth_request, Caddy's
 // forward_auth, Traefik's forwardAuth, Envoy's ext_authz, which puts the original path behind
-// ours); see proxy_question.h. The answer is 200 with an empty body, or the status that was asked
-// for, whatever the reason: proxies treat other statuses as an outage.
+// ours); see proxy_question.h. The answer is 200 with an empty body, or the one requested status
+// for every denial, because proxies treat other statuses as an outage.
 void HandleProxyCheck(const Routed& routed);
 
 // --- Tokens of earlier answers ------------------------------------------------------------------

@@ -32,7 +32,7 @@ std::array<Section, 4> SectionsOf(const FrontEnd& front_end) {
                             front_end.settings().version +
                             "\r\nprocess_id:" + std::to_string(::getpid()) + "\r\n"},
       Section{"Clients",
-              // Of this listener on this loop: a front end knows no other.
+              // Only the clients of this listener on this loop.
               "connected_clients:" + std::to_string(front_end.connections()) + "\r\n"},
       Section{"Persistence", "loading:0\r\n"},
       Section{"Replication", "role:master\r\nconnected_slaves:0\r\n"}};

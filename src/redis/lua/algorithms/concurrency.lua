@@ -6,7 +6,7 @@
 -- State, a hash: "state" is "in_flight next_expiry last_expiry touched". A hold's name has
 -- "expiry units" and, where it was granted to a priority with a share, its name followed by ":"
 -- has that priority. "shares" is the state that it belongs to, then of each priority in flight
--- "|name=units"; where it belongs to another state, somebody wrote who knows no shares, and they
+-- "|name=units"; if it belongs to another state, a script without shares wrote that, and they
 -- are counted anew.
 local function quota_of(a, b, c, name)
   local quota = {tonumber(a), tonumber(b), tonumber(a), name}
