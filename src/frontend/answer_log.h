@@ -11,9 +11,9 @@
 
 namespace sluice::frontend {
 
-// Says in the log which of a listener's answers were refusals of the request itself: 400, 401, 404
-// and their like, which no rule counts. One line per status and minute, with how many others there
-// were, so that neither a flood nor a single misconfigured client goes unseen or fills the disk.
+// Logs which answers of a listener refused the request itself: 400, 401, 404 and similar ones,
+// which no rule counts. It writes one line per status and minute, with the number of other such
+// answers. So neither a flood nor a single misconfigured client goes unseen or fills the disk.
 //
 // Shared by the loops of a listener. Any thread; takes no lock.
 class AnswerLog {

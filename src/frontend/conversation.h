@@ -36,16 +36,16 @@ struct ConversationSettings {
   bool exact_now = false;  // now() is read, at eight times the cost of the kernel's last tick.
 };
 
-// What every connection to a front end does, whatever is spoken over it: when it is read, written,
-// watched and ended. It goes in turns:
+// The behaviour that all connections to front ends share, over any protocol: when a connection
+// reads, writes, waits and ends. It goes in turns:
 //
 //   something comes (bytes, the end of a write, late answers, a timer, a drain)
 //     -> Proceed(): all that can be answered goes to output()
 //     -> one write, if none is under way; the end, if nothing is left to be said; one read; a timer
 //
-// A client that ends its side may still read its answers. Where our side ends first it says so and
-// drops what still comes, until the client ends too: closing with bytes unread would reset the
-// connection, and the reset may overtake the last answer (RFC 9112, section 9.6).
+// A client that has ended its side may still read its answers. If our side ends first, it says so
+// and drops further bytes until the client ends too. If it closed with unread bytes, the connection
+// would be reset, and the reset may overtake the last answer (RFC 9112, section 9.6).
 //
 // A derived class implements the protocol in the private functions; they are called per turn, not
 // per request. Owned by its front end's set and, until they end, by its reads, writes and posts.

@@ -7,9 +7,9 @@
 
 namespace sluice::frontend {
 
-// The exchanges of one kind and front end, or requests of one connection: created if there is none
-// to reuse, and kept until the end. Bounded by connections times pipeline depth, or streams.
-// Outlives every call that a store still holds.
+// The exchanges of one kind and front end, or requests of one connection. One is created only if
+// there is none to reuse, and all are kept until the end. Bounded by connections times pipeline
+// depth, or streams. Outlives every call that a store still holds.
 template <class Kind>
 class Pool {
  public:
@@ -46,9 +46,9 @@ class Pool {
   std::vector<Kind*> free_;
 };
 
-// The exchanges of a protocol whose answers leave in the order of their requests, however late or
-// disordered they come: those that lack an answer on its way. An `Exchange` has ready() and
-// Abandon(). Allocates nothing once it was as long as it gets.
+// The unanswered exchanges of a protocol whose answers leave in the order of their requests, even
+// if they come late or out of order. An `Exchange` has ready() and Abandon(). Allocates only to
+// become longer than ever before.
 template <class Exchange>
 class Pipeline {
  public:

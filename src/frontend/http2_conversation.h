@@ -25,13 +25,13 @@ struct Http2Settings {
   ConversationSettings conversation;
 };
 
-// A conversation over HTTP/2. Per turn: what has come is read to its end, all requests that came
-// whole are asked together, and what is ready goes out in one write, in whatever order it became
-// so.
+// A conversation over HTTP/2. Per turn: all received bytes are read, all complete requests are
+// submitted together, and all ready answers leave in one write, in the order in which they became
+// ready.
 //
-// What bounds a client: the session's limits (streams, headers, bodies, resets, idle frames);
-// nothing more is read from it while `output_bytes` wait to be taken; a timer watches headers,
-// bodies, idleness, writes that get stuck and answers that are not let through by its windows.
+// A client is bounded by the session's limits (streams, headers, bodies, resets, idle frames).
+// Nothing more is read from it while `output_bytes` are unread by it. A timer limits headers,
+// bodies, idleness, blocked writes, and answers that wait for the client's windows.
 class Http2Conversation : public Conversation, protected wire::Http2User {
  protected:
   using Hook =

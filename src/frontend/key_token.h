@@ -11,10 +11,10 @@
 #include "signing/keyring.h"
 
 // A token in an answer, which the caller sends back later: a hold, or the charges of a request. A
-// store finds a key by its rule and attributes, so these travel along, as text that is opaque to
-// the caller and needs no memory here. store/receipt.h says what is in it. All of it is sealed
-// (signing/keyring.h): it is accepted unchanged, or refused. `keys` is nullptr where nothing is
-// given out.
+// store finds a key by its rule and attributes, so the token contains them, as text that is opaque
+// to the caller. This needs no memory here. store/receipt.h defines the contents. All of it is
+// signed (signing/keyring.h): it is accepted unchanged, or refused. `keys` is nullptr if no tokens
+// exist.
 namespace sluice::frontend {
 
 // The purpose of a list of charges.

@@ -15,14 +15,14 @@
 #include "store/key_store.h"
 #include "telemetry/counter.h"
 
-// The decision path that all front ends share. A matcher finds out which limits apply to a request:
-// rules/ for rules, envoy/ for Envoy's descriptors. From there on there is one way:
+// The decision path that all front ends share. A matcher finds the limits that apply to a request:
+// rules/ for rules, envoy/ for Envoy's descriptors. From there on there is one path:
 //
 //   matcher -> ChargeCall::Add -> ChargeBatch -> store -> ChargeCall::OnAnswered -> owner.OnCharged
 //
-// What happens without the store, to denials, to charges of a denied request, and how long all of
-// it took, is decided here and nowhere else. Nothing here allocates once warm, locks or logs;
-// tests/unit/service/allocation_test.cc holds it to that.
+// This file decides what happens without the store, to denials, and to charges of a denied request,
+// and it measures the time. Nothing here allocates once warm, locks or logs;
+// tests/unit/service/allocation_test.cc tests that.
 namespace sluice::service {
 
 // Where the charges of one service go. Outlives them.

@@ -60,10 +60,10 @@ struct FallbackRoom {
   std::vector<store::CheckAnswer> answers;
 };
 
-// Decides in place of a store across a network while it is unreachable: by the denials that it
-// remembers, and for on_store_error: local by a table of this node. In that table a key has this
-// node's share of its quota, rounded up; the nodes that were counted last share it evenly. Use
-// counted there is kept when the store returns and fails again. Any thread.
+// Decides in place of a store across a network while it is unreachable: by remembered denials, and
+// for on_store_error: local by a table of this node. In that table a key has this node's share of
+// its quota, rounded up. All nodes of the last count have the same share. The use counted there is
+// kept when the store returns and fails again. Any thread.
 class Fallback {
  public:
   // Both outlive it. `local` answers during the verb.

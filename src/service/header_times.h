@@ -27,9 +27,9 @@ namespace sluice::service {
 // Unix seconds, rounded up, at which the key is fresh again. None where there is nothing to reset
 // (unlimited) or it never happens.
 //
-// A millisecond is taken off before rounding up. A reading's two clocks are read one after
-// the other, so `now + reset_after` trembles by what lies between; many windows end on whole
-// seconds, and there the tremble would show as two answers for one window.
+// A millisecond is subtracted before rounding up. The two clocks of a reading are read one after
+// the other, so `now + reset_after` varies by the time between. Many windows end on whole seconds,
+// where that would give two answers for one window.
 [[nodiscard]] inline std::optional<std::int64_t> ResetAt(WallInstant now,
                                                          const Decision& decision) {
   if (decision.limit == kUnlimited || !IsKnown(decision.reset_after)) {

@@ -25,12 +25,12 @@ class Operation;
 using Completion = CompletionOf<Operation>;
 using NoCompletion = NoCompletionOf<Operation>;
 
-// One thing that a caller asks of the service, from its bytes to its outcome: a verb with what goes
-// in and comes out, the bytes that it views, and by when it must be answered.
+// One request to the service, from its bytes to its outcome: a verb with its input and output, the
+// bytes that it views, and the deadline.
 //
-// Its owner keeps it alive and unmoved from Submit() until OnCompleted(), and uses it for one
-// request after another. The check by rules, which is asked far more often than anything else, is
-// always there and keeps its room; so a request in steady state allocates nothing. One thread.
+// Its owner keeps it alive and unmoved from Submit() until OnCompleted(), and reuses it for one
+// request after another. The check by rules, by far the most frequent verb, always exists and keeps
+// its memory, so a request in steady state allocates nothing. One thread.
 class Operation {
  public:
   using Deadline = store::StoreCall::Deadline;

@@ -11,9 +11,9 @@
 
 namespace sluice::service {
 
-// What must be known of earlier rules, for callers that send back tokens from that time: a hold or
-// a receipt names its rule as it was called, and a receipt counts for as long as the numbers of its
-// time say. Copied with each snapshot, immutable in it.
+// What the service must know of earlier rules, for callers with tokens from that time. A hold or a
+// receipt names its rule by the id of that time, and a receipt counts for as long as the numbers of
+// that time say. Copied with each snapshot, immutable in it.
 class RuleHistory {
  public:
   using Time = std::chrono::steady_clock::time_point;

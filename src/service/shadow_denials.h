@@ -14,15 +14,15 @@
 
 namespace sluice::service {
 
-// Whom shadow rules would have denied: the keys with the most such denials, in fixed memory.
+// The keys that shadow rules would have denied most often, in fixed memory.
 //
-// Keys fall into sets of kWays; where a set is full, a new key takes the place of the one with
-// the fewest denials and its count with it (Metwally, Agrawal, El Abbadi: space-saving, 2005), so
-// that a count is never too low, and too high by `overcount` at most. A key that is denied often
-// stays however many others pass by.
+// Keys fall into sets of kWays. If a set is full, a new key replaces the one with the fewest
+// denials and takes over its count (Metwally, Agrawal, El Abbadi: space-saving, 2005). So a count
+// is never too low, and too high by `overcount` at most. A key that is denied often stays, even if
+// many others pass by.
 //
-// Any thread counts: nothing is allocated and no thread waits; where two meet in one set, the later
-// one is counted as missed.
+// Any thread counts. Nothing is allocated and no thread waits: if two meet in one set, the later
+// denial is counted as missed.
 class ShadowDenials {
  public:
   static constexpr std::size_t kSets = 128;

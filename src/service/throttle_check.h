@@ -16,8 +16,8 @@ namespace sluice::service {
 
 class Operation;
 
-// A check by numbers that its caller brings along, and by no rule: CL.THROTTLE. Its keys belong to
-// kThrottleRule only; what a key owes carries over when its numbers change, the window included
+// A check without a rule, by numbers that its caller brings along: CL.THROTTLE. Its keys belong to
+// kThrottleRule only. The debt of a key carries over when its numbers change, even the window
 // (core/throttle.h). Nothing is allocated.
 class ThrottleCheck {
  public:

@@ -20,9 +20,9 @@ struct RulePlace {
 };
 static_assert(sizeof(RulePlace) == 68);
 
-// Gives each rule id a number that fits beside a key's state, and keeps both in the mapping,
-// so that an operator's tool can say which rule a slot belongs to. Nothing is decided by it:
-// a key's fingerprint has the rule's id in it. Safe from any thread; reading takes no lock.
+// Gives each rule id a number that fits into a slot, and keeps both in the mapping, so that a tool
+// can say which rule a slot belongs to. No decision depends on it: a key's fingerprint contains the
+// rule's id. Safe from any thread; reading takes no lock.
 class RuleDirectory {
  public:
   explicit RuleDirectory(std::span<RulePlace> places) : places_(places) {}

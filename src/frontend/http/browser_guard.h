@@ -6,10 +6,11 @@
 
 #include "wire/http_request.h"
 
-// Keeps web pages away from a listener. A page that is open in a browser on the operator's machine
-// reaches 127.0.0.1 and the internal network, and its author may be anyone. Two things mark such a
-// request from an operator's: the browser says where it comes from (Origin, Sec-Fetch-Site), and
-// after DNS rebinding, where the page's own name leads to us, the Host field has that name.
+// Keeps web pages away from a listener. A page in a browser on the operator's machine can reach
+// 127.0.0.1 and the internal network, and anyone may have written it. Two things distinguish such a
+// request from an operator's. The browser says where it comes from (Origin, Sec-Fetch-Site). And
+// after DNS rebinding, where the page's own name resolves to our address, the Host field has that
+// name.
 namespace sluice::frontend::http {
 
 // The names of a listener.

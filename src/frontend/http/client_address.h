@@ -26,10 +26,10 @@ struct ClientAddress {
   bool untrusted = false;  // The field came from a peer that is no trusted proxy; it was ignored.
 };
 
-// The client behind the proxies: `peer` (who is connected to us) unless that is a trusted proxy;
-// then the field's hops from right to left, the first that is no trusted proxy. A hop that is no
-// address ends the walk at the last that was one, and where all are trusted, the leftmost counts.
-// Never simply the leftmost: a client can write that one.
+// The client behind the proxies. It is `peer` (the other end of the connection) unless that is a
+// trusted proxy. Otherwise it is the first hop of the field, from right to left, that is no trusted
+// proxy. The search ends at a hop that is no address; the last one before it then counts. If all
+// hops are trusted, the leftmost counts. Never simply the leftmost: a client can write that one.
 [[nodiscard]] ClientAddress FindClientAddress(const wire::HttpRequest& request,
                                               std::string_view peer,
                                               const ForwardingSettings& settings);

@@ -22,10 +22,9 @@ class FrontEnd;
 // answers leave in one write. That, not the codec, is what makes pipelining pay: the kernel's share
 // of a request is five times ours.
 //
-// Answers leave in the order of their requests, however late or disordered the store's answers
-// come. What bounds a client: when `pipeline` requests lack an answer or `output_bytes` wait to be
-// taken, nothing more is read from it; a timer watches headers, bodies, idleness and writes that
-// get stuck.
+// Answers leave in the order of their requests, even if the store answers late or out of order. A
+// client is bounded: while `pipeline` requests are unanswered, or `output_bytes` are unread by it,
+// nothing more is read from it. A timer limits headers, bodies, idleness and blocked writes.
 class Connection final : public Conversation, public Client {
  public:
   Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport);

@@ -41,9 +41,9 @@ class Client {
   virtual void OnExchangeReady(Exchange& exchange) = 0;
 };
 
-// What a request waits for that is not one operation of the service: many of them, a change of the
-// rules, Envoy's service. Made for one exchange, which owns it from Exchange::Run() until its next
-// request. One thread.
+// A step that a request waits for and that is not one operation of the service: several operations,
+// a change of the rules, Envoy's service. Made for one exchange, which owns it from Exchange::Run()
+// until its next request. One thread.
 class Task {
  public:
   Task() = default;
@@ -77,10 +77,9 @@ struct RequestContext {
   wire::FormQuery query;
 };
 
-// One request on its way from the parser to the wire: what came in, the operation that is asked of
-// the service, and the response. Pooled, so that a request in steady state allocates nothing; a
-// store may hold the operation, so an exchange outlives its connection where the client went away
-// before the store answered.
+// One request from the parser to the socket: the request, its operation, and the response. Pooled,
+// so that a request in steady state allocates nothing. A store may hold the operation, so an
+// exchange outlives its connection if the client leaves before the store has answered.
 //
 //   fresh -> (Answer..., or Ask then submitted, then maybe held, or Run) -> ready -> back in the
 //   pool

@@ -60,17 +60,17 @@ void HandleProxyCheck(const Routed& routed);
 
 // --- Tokens of earlier answers ------------------------------------------------------------------
 
-// POST /v1/ratelimit/release and renew. The body is one hold as a check's answer has it,
-// {"name": …, "id": …}, or that answer's list, {"holds": [{"name": …, "id": …}]}, of 64 at most.
-// The reply says how many were there to be released or renewed. A hold that is gone is no error
-// of a release, which may be sent again; to renew one is 404: its holder has lost it.
+// POST /v1/ratelimit/release and renew. The body is one hold of a check's answer, {"name": …, "id":
+// …}, or that answer's list, {"holds": [{"name": …, "id": …}]}, of 64 at most. The answer says how
+// many were released or renewed. A release of a hold that is gone is no error, because a release
+// may be repeated. To renew such a hold is 404.
 void HandleRelease(const Routed& routed);
 void HandleRenew(const Routed& routed);
 
-// POST /v1/ratelimit/settle: {"reservation": "…", "cost": 312}, what a request that was checked
-// with "reserve": true cost in the end; of rules that count an attribute, that attribute's member
-// where there is one. The reply says for each rule what was charged and at what it is settled,
-// which stays as it was said first.
+// POST /v1/ratelimit/settle: {"reservation": "…", "cost": 312}, the actual cost of a request that
+// was checked with "reserve": true. A rule whose cost is an attribute takes the member of that
+// name, if there is one. The answer says for each rule what was charged and at what it is settled;
+// only the first settlement counts.
 void HandleSettle(const Routed& routed);
 // POST /v1/ratelimit/refund: {"receipt": "…"}, of a check with "receipt": true, gives back its
 // whole charge, once, as far as it still counts.
@@ -93,9 +93,9 @@ void HandleBans(const Routed& routed);
 
 // GET /v1/ratelimit/config: all active rules, in declaration order.
 void HandleRules(const Routed& routed);
-// GET, PUT, DELETE /v1/ratelimit/config/{rule_id}. An ETag names the rule's text as it stands;
-// If-Match and If-None-Match (RFC 9110, 13.1) are judged against it, 412 where they fail. A rule
-// that does not load is 422 with every error, and nothing changes.
+// GET, PUT, DELETE /v1/ratelimit/config/{rule_id}. An ETag names the current text of the rule. If-
+// Match and If-None-Match (RFC 9110, 13.1) are compared with it, 412 if they fail. A rule that does
+// not load is 422 with every error, and nothing changes.
 void HandleRule(const Routed& routed);
 // PUT /v1/ratelimit/mode/{rule_id} with {"mode": "enforce" | "shadow" | "off"}; GET returns the
 // active mode, DELETE restores the rule's own mode.

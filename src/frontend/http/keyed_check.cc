@@ -95,9 +95,10 @@ class KeyedCheck final : public Task {
   idempotency::KeyedRequest request_;
 };
 
-// Whose key it is: by the attribute that the configuration names, else by the credential, else by
-// the address. A caller that is known by more than its address may send again from anywhere. An
-// attribute may contain any bytes, so its size precedes it; no other part has a line feed.
+// The owner of the key: the attribute that the configuration names, otherwise the credential,
+// otherwise the address. A caller that is known by more than its address may repeat a request from
+// anywhere. An attribute may contain any bytes, so its size precedes it; no other part has a line
+// feed.
 std::string CallerOf(const wire::HttpRequest& request, std::string_view attribute,
                      Exchange& exchange) {
   if (!attribute.empty()) {

@@ -60,10 +60,10 @@ void AppendLimitFields(const service::Verdict& verdict, std::string& fields,
 // The names of the groups' fields, each after ", ".
 [[nodiscard]] std::string LimitFieldNames(std::uint8_t groups);
 
-// What Retry-After says of a denied verdict: the longest of the denying rules' waits, an
-// unknown wait (all slots taken) counting as one second, at least 1. None where one of them
-// can never pass, and none for what is allowed. A rule with retry_jitter adds up to that
-// much, drawn from `random`: later, never earlier.
+// The value of Retry-After for a denied verdict: the longest wait of the denying rules, at least 1.
+// An unknown wait (all slots taken) counts as one second. None if one of them can never pass, or if
+// the verdict is allowed. A rule with retry_jitter adds up to that much, drawn from `random`:
+// later, never earlier.
 [[nodiscard]] std::optional<std::int64_t> RetryAfterSeconds(const service::Verdict& verdict,
                                                             std::uint64_t random);
 

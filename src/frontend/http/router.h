@@ -18,9 +18,9 @@ namespace sluice::frontend::http {
 // path is answered 405 with Allow, another path 404, a body that is too long 413. With a token set,
 // all but health needs `Authorization: Bearer <token>`, else 401.
 //
-// What a browser sends from a page of another site is 403, but for proxies' questions, which have
-// the fields of their client. So is a request to an admin listener without a token whose Host field
-// does not name it; a body that is not JSON is 415 there. See browser_guard.h.
+// A request that a browser sends from a page of another site is 403, except for proxies' questions,
+// which have their client's fields. So is a request to an admin listener without a token whose Host
+// field does not name the listener. A body that is not JSON is 415 there. See browser_guard.h.
 //
 // What it refers to outlives it. One thread.
 class Router {

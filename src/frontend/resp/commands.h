@@ -70,9 +70,9 @@ void RunReset(Args args, Connection& connection);
 // SLUICE.REFUND rule|* name=value ... [COST n]
 void RunRefund(Args args, Connection& connection);
 
-// Whether a client may reset and refund by hand. Every application may check. Resets and refunds
-// are for clients that have authenticated, by password or certificate, and, if the listener
-// requires neither, for clients on this host: others could free themselves of every limit.
+// Whether a client may reset and refund. Every application may check. But a client that could reset
+// would not be limited. So it must have authenticated, by password or certificate; if the listener
+// requires neither, it must be on this host.
 [[nodiscard]] bool MayOperate(Connection& connection);
 
 // --- Tokens of earlier answers ------------------------------------------------------------------

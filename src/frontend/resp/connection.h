@@ -32,10 +32,10 @@ struct Session {
 // One client's connection. Per turn: a read buffer is parsed to its end, all its checks go to
 // the service as one batch, and what is ready goes out in one write, to any depth of pipelining.
 //
-// Answers leave in the order of their commands, however late or disordered the store's answers
-// come. What bounds a client: when `pipeline` commands lack an answer or `output_bytes` wait to be
-// taken, nothing more is read from it; a timer watches unauthenticated clients, commands that do
-// not end, idleness and writes that get stuck.
+// Answers leave in the order of their commands, even if the store answers late or out of order. A
+// client is bounded: while `pipeline` commands are unanswered, or `output_bytes` are unread by it,
+// nothing more is read from it. A timer limits unauthenticated clients, commands that do not end,
+// idleness and blocked writes.
 class Connection final : public Conversation {
  public:
   Connection(FrontEnd& front_end, std::unique_ptr<net::Transport> transport, std::uint64_t id);

@@ -11,10 +11,10 @@ namespace sluice::frontend::resp {
 
 class Connection;
 
-// One command whose answer is not there at once, because the service is asked, or because an answer
-// before it is awaited: the operation that it asks, and the answer. Pooled, so that a command in
-// steady state allocates nothing; a store may hold the operation, so an exchange outlives its
-// connection where the client went away before the store answered.
+// One command that is not answered at once, because it needs the service, or because an earlier
+// answer is not there: its operation, and the answer. Pooled, so that a command in steady state
+// allocates nothing. A store may hold the operation, so an exchange outlives its connection if the
+// client leaves before the store has answered.
 class Exchange final : private service::Completion {
  public:
   // Appends the answer to `out`: the outcome of the exchange's operation.
