@@ -1,0 +1,3 @@
+module sluice.example/sluice
+
+go 1.19
