@@ -11,6 +11,7 @@
 package sluice
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -108,8 +109,11 @@ func New(config Config) (*Client, error) {
 	if config.Timeout == 0 {
 		c.timeout = 100 * time.Millisecond
 	}
-	if config.Retries == 0 {
+	switch config.Retries {
+	case 0:
 		c.attempts = 2
+	case NoRetries:
+		c.attempts = 1
 	}
 	if c.breaker == nil {
 		c.breaker = NewBreaker(3, time.Second)
@@ -377,7 +381,7 @@ func (c *Client) sendOnce(ctx context.Context, request []byte, until time.Time) 
 
 // heard tells the breaker about a response.
 func (c *Client) heard(got *reply) {
-	if notOurs(got.status) && parseAnswer(got).Allowed == nil {
+	if notOurs(got.status) && !bytes.Contains(got.body, []byte(`"allowed"`)) {
 		if c.breaker.failed() {
 			c.logf("sluice: Sluice does not answer (status %d): requests are decided without it", got.status)
 		}

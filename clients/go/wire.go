@@ -13,7 +13,7 @@ import (
 )
 
 // HTTP/1.1 over kept connections, one request at a time on each. The goroutine of the caller writes and reads itself: http.Transport
-// has two more for each connection, and costs twice as much CPU for a check (README.md, Cost).
+// has two more for each connection, and costs more CPU (README.md, Cost).
 
 const (
 	mostHead = 64 << 10
@@ -53,7 +53,15 @@ func (c *conn) exchange(ctx context.Context, request []byte, until time.Time) (g
 	if err := c.SetDeadline(until); err != nil {
 		return nil, false, err
 	}
-	defer c.watch(ctx)()
+	if ctx.Done() == nil {
+		return c.roundTrip(request)
+	}
+	stop := afterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // Ends reads and writes.
+	got, reusable, err = c.roundTrip(request)
+	return got, stop() && reusable, err
+}
+
+func (c *conn) roundTrip(request []byte) (got *reply, reusable bool, err error) {
 	if _, err := c.Conn.Write(request); err != nil {
 		return nil, false, err
 	}
@@ -83,26 +91,6 @@ func readBody(response *http.Response) ([]byte, error) {
 		return body, err
 	}
 	return io.ReadAll(response.Body)
-}
-
-// watch ends the connection's reads and writes with the context. The result stops that, and must be called.
-func (c *conn) watch(ctx context.Context) func() {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		select {
-		case <-ctx.Done():
-			c.SetDeadline(time.Unix(1, 0))
-		case <-stop:
-		}
-	}()
-	return func() {
-		close(stop)
-		<-stopped
-	}
 }
 
 // pool keeps connections between calls.
