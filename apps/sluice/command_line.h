@@ -19,6 +19,7 @@ void AddServe(CLI::App& app, int& exit_code);
 void AddCheck(CLI::App& app, int& exit_code);
 void AddStatus(CLI::App& app, int& exit_code);
 void AddValidate(CLI::App& app, int& exit_code);
+void AddDoctor(CLI::App& app, int& exit_code);
 void AddExplain(CLI::App& app, int& exit_code);
 void AddKey(CLI::App& app, int& exit_code);
 void AddReplay(CLI::App& app, int& exit_code);

@@ -100,6 +100,7 @@ int Main(int argc, char** argv) {
   AddStatus(app, exit_code);
   AddRelease(app, exit_code);
   AddValidate(app, exit_code);
+  AddDoctor(app, exit_code);
   AddExplain(app, exit_code);
   AddKey(app, exit_code);
   AddReplay(app, exit_code);

@@ -79,32 +79,32 @@ double SustainedRate(const Rule& rule) {
   return static_cast<double>(units) / std::chrono::duration<double>(quota.window).count();
 }
 
+// The attributes of the key, a line for each.
+std::string KeyLines(const Rule& rule) {
+  std::string key;
+  for (const auto& attribute : rule.key) {
+    key += attribute.name + '\n';
+  }
+  return key;
+}
+
 // Two rules with the same key that both charge the call's cost: if one allows far more than the
 // other, it is never reached, or it counts something other than requests, which the other is then
 // charged for too.
 void HintAtCosts(const rules::RuleSet& rules, rules::Findings& findings) {
-  constexpr double kFar = 50;
   std::map<std::string, const Rule*>
       tightest;  // By the key's attributes, for rules without a match.
-  const auto key_of = [](const Rule& rule) {
-    std::string key;
-    for (const auto& attribute : rule.key) {
-      key += attribute.name + '\n';
-    }
-    return key;
-  };
   for (const Rule& rule : rules.rules()) {
     if (SustainedRate(rule) > 0 && rules.NeedsOf(rule).match.empty()) {
-      const Rule*& known = tightest[key_of(rule)];
+      const Rule*& known = tightest[KeyLines(rule)];
       if (known == nullptr || SustainedRate(rule) < SustainedRate(*known)) {
         known = &rule;
       }
     }
   }
   for (const Rule& rule : rules.rules()) {
-    const auto found = tightest.find(key_of(rule));
-    if (found == tightest.end() || found->second == &rule ||
-        SustainedRate(rule) < kFar * SustainedRate(*found->second)) {
+    const auto found = tightest.find(KeyLines(rule));
+    if (found == tightest.end() || !MayCountOtherUnits(rules, *found->second, rule)) {
       continue;
     }
     const std::string& tight = found->second->id;
@@ -126,6 +126,13 @@ void HintAtRules(const std::vector<ListenerConfig>& listeners, const rules::Rule
     HintAtAttributes(rules, findings);
   }
   HintAtCosts(rules, findings);
+}
+
+bool MayCountOtherUnits(const rules::RuleSet& rules, const Rule& tight, const Rule& wide) {
+  constexpr double kFar = 50;
+  const double rate = SustainedRate(tight);
+  return rate > 0 && SustainedRate(wide) >= kFar * rate && KeyLines(tight) == KeyLines(wide) &&
+         rules.NeedsOf(tight).match.empty();
 }
 
 std::string SuggestAttribute(std::string_view attribute,

@@ -31,6 +31,11 @@ void ReviewForProxies(const std::vector<ListenerConfig>& listeners, const rules:
 void HintAtRules(const std::vector<ListenerConfig>& listeners, const rules::RuleSet& rules,
                  rules::Findings& findings);
 
+// Whether two rules with the same key, which are both charged a call's cost, differ so much that
+// `wide` probably counts something else than requests. HintAtRules() warns of that.
+[[nodiscard]] bool MayCountOtherUnits(const rules::RuleSet& rules, const rules::Rule& tight,
+                                      const rules::Rule& wide);
+
 // " (did you mean endpoint?)" if `attribute` is a likely misspelling of one of `known`, or another
 // common word for it ("path"); otherwise "".
 [[nodiscard]] std::string SuggestAttribute(std::string_view attribute,

@@ -11,6 +11,7 @@
 #include "command_line.h"
 #include "control/envoy_config_loader.h"
 #include "daemon_config.h"
+#include "doctor/rule_checks.h"
 #include "envoy/configuration.h"
 #include "envoy_environment.h"
 #include "rule_files.h"
@@ -63,6 +64,15 @@ std::optional<std::string> ReviewEnvoy(const control::EnvoyFiles& files) {
                      domains == 1 ? "" : "s");
 }
 
+// Notes are for `sluice doctor`: they are right if they are meant.
+void AddRuleChecks(const rules::RuleSet& set, rules::Findings& findings) {
+  for (const doctor::Finding& finding : doctor::CheckRules(set)) {
+    if (finding.severity != doctor::Severity::kNote) {
+      findings.warnings.push_back(doctor::ErrorOf(finding));
+    }
+  }
+}
+
 int Validate(const std::vector<std::string>& files) {
   rules::Findings findings;
   BesidesRules besides;
@@ -70,6 +80,7 @@ int Validate(const std::vector<std::string>& files) {
   if (set != nullptr) {
     ReviewForProxies(besides.listeners, *set, findings);
     HintAtRules(besides.listeners, *set, findings);
+    AddRuleChecks(*set, findings);
   }
   Print(findings);
   const auto limits = besides.envoy ? ReviewEnvoy(besides.envoy->files) : std::string();

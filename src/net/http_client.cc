@@ -40,6 +40,9 @@ class Exchange {
     if (!call.content_type.empty()) {
       request_.set(http::field::content_type, call.content_type);
     }
+    if (!call.bearer_token.empty()) {
+      request_.set(http::field::authorization, "Bearer " + call.bearer_token);
+    }
     request_.body() = call.body;
     request_.prepare_payload();
     parser_.body_limit(kMaxBody);

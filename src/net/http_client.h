@@ -23,6 +23,7 @@ struct HttpCall {
   std::string method = "GET";
   std::string target = "/";  // Behind the URL's prefix, percent-encoded already.
   std::string content_type{};
+  std::string bearer_token{};  // "": none is sent.
   std::string body{};
   std::chrono::milliseconds timeout{5000};  // For all of it: look-up, connection, answer.
 };

@@ -111,6 +111,16 @@ bool AllHold(const Conditions& conditions, const BoundRequest& request) {
                      [&](const Condition& c) { return c.Holds(request); });
 }
 
+bool AnyCovered(const Condition& wide, const Conditions& narrow) {
+  return std::any_of(narrow.begin(), narrow.end(),
+                     [&](const Condition& c) { return wide.Covers(c); });
+}
+
+bool Covers(const Conditions& wide, const Conditions& narrow) {
+  return std::all_of(wide.begin(), wide.end(),
+                     [&](const Condition& c) { return AnyCovered(c, narrow); });
+}
+
 std::string TextOf(const Conditions& conditions, const AttributeTable& attributes) {
   std::string joined;
   for (const Condition& condition : conditions) {

@@ -46,6 +46,10 @@ struct Condition {
 using Conditions = std::vector<Condition>;
 
 [[nodiscard]] bool AllHold(const Conditions& conditions, const BoundRequest& request);
+// Whether one of `narrow` accepts only values that `wide` certainly accepts.
+[[nodiscard]] bool AnyCovered(const Condition& wide, const Conditions& narrow);
+// Whether every request that fulfils `narrow` certainly fulfils `wide`. False may be wrong.
+[[nodiscard]] bool Covers(const Conditions& wide, const Conditions& narrow);
 // "endpoint: /login, method: POST".
 [[nodiscard]] std::string TextOf(const Conditions& conditions, const AttributeTable& attributes);
 

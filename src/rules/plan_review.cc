@@ -7,11 +7,6 @@ namespace sluice::rules {
 
 namespace {
 
-bool AnyCovered(const Condition& wide, const Conditions& narrow) {
-  return std::any_of(narrow.begin(), narrow.end(),
-                     [&](const Condition& c) { return wide.Covers(c); });
-}
-
 // Whether every request that matches both `rule` and `later` also matches `earlier`.
 bool Takes(const Conditions& earlier, const Conditions& later, const Conditions& rule) {
   return std::all_of(earlier.begin(), earlier.end(), [&](const Condition& c) {

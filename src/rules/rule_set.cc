@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "rules/rule.h"
@@ -301,6 +303,39 @@ RuleSet::Needs RuleSet::NeedsOf(const Rule& rule) const {
     needs.cost.push_back(index_->attributes.name(compiled.cost.attribute));
   }
   return needs;
+}
+
+RuleSet::Details RuleSet::DetailsOf(const Rule& rule) const {
+  const CompiledRule& compiled = index_->compiled[rule.number];
+  Details details{.quotas = {rule.quota}, .replaces = compiled.replaces};
+  std::set<std::tuple<bool, Units, Units>> seen{
+      {rule.quota.unlimited, rule.quota.limit, rule.quota.rate}};
+  const auto add = [&](const Numbers& numbers) {
+    if (seen.emplace(numbers.unlimited, numbers.limit, numbers.rate).second) {
+      numbers.ApplyTo(details.quotas.emplace_back(rule.quota));
+    }
+  };
+  for (const Plan& plan : compiled.plans) {
+    add(plan.numbers);
+  }
+  for (const auto& [key, numbers] : compiled.overrides) {
+    add(numbers);
+  }
+  if (compiled.cost.kind == CostRule::Kind::kFixed) {
+    details.fixed_cost = compiled.cost.units;
+  }
+  for (const Condition& condition : compiled.match) {
+    if (std::ranges::all_of(condition.any_of, [](const Pattern& pattern) {
+          return pattern.kind == Pattern::Kind::kExact;
+        })) {
+      details.enumerated.push_back(index_->attributes.name(condition.attribute));
+    }
+  }
+  return details;
+}
+
+bool RuleSet::Covers(const Rule& wide, const Rule& narrow) const {
+  return rules::Covers(index_->compiled[wide.number].match, index_->compiled[narrow.number].match);
 }
 
 std::vector<std::string> RuleSet::AttributeNames() const {

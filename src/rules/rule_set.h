@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -148,6 +149,17 @@ class RuleSet {
     std::vector<std::string> cost;  // One at most.
   };
   [[nodiscard]] Needs NeedsOf(const Rule& rule) const;
+  // What a review needs to know of `rule`, a rule of this set, besides its public part.
+  struct Details {
+    std::vector<core::Quota> quotas;      // By which it may judge, each once; its own comes first.
+    std::optional<Units> fixed_cost;      // Of every request; nullopt: requests differ.
+    std::vector<std::uint32_t> replaces;  // Numbers of rules.
+    std::vector<std::string> enumerated;  // Attributes for which its match lists exact texts only.
+  };
+  [[nodiscard]] Details DetailsOf(const Rule& rule) const;
+  // Whether every request that `narrow` matches is certainly matched by `wide`, both rules of this
+  // set. False may be wrong (two regexes are not compared); true never is.
+  [[nodiscard]] bool Covers(const Rule& wide, const Rule& narrow) const;
   // Every attribute that any of the rules reads.
   [[nodiscard]] std::vector<std::string> AttributeNames() const;
 

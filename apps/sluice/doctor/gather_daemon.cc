@@ -1,0 +1,138 @@
+#include <chrono>
+#include <utility>
+
+#include <boost/json.hpp>
+
+#include "answer_text.h"
+#include "doctor/gather.h"
+#include "net/http_client.h"
+
+namespace sluice::app::doctor {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::chrono::milliseconds kPatience{3000};  // Of each call.
+
+// Calls of one admin listener. After one that fails, no other is made.
+class AdminCalls {
+ public:
+  AdminCalls(net::HttpUrl server, std::string token, DaemonFacts& facts)
+      : server_(std::move(server)), token_(std::move(token)), facts_(facts) {}
+
+  // The body of a 200; "" for anything else, which the facts then explain.
+  std::string Get(const std::string& path) {
+    int status = 0;
+    std::string body = Get(path, status);
+    if (status != kOk && facts_.failure.empty()) {
+      facts_.refused = true;
+      facts_.failure = path + ": " + TellProblem(status, body);
+    }
+    return status == kOk ? body : "";
+  }
+  // The same without a word where the daemon has no such path: an older one.
+  std::string GetIfServed(const std::string& path) {
+    int status = 0;
+    std::string body = Get(path, status);
+    return status == kOk ? body : "";
+  }
+  [[nodiscard]] int StatusOf(const std::string& path) {
+    int status = 0;
+    (void)Get(path, status);
+    return status;
+  }
+
+  static constexpr int kOk = 200;
+
+ private:
+  std::string Get(const std::string& path, int& status) {
+    if (!facts_.failure.empty()) {
+      return "";
+    }
+    auto answer =
+        net::CallHttp(server_, {.target = path, .bearer_token = token_, .timeout = kPatience});
+    if (!answer) {
+      facts_.failure = answer.error().message;
+      return "";
+    }
+    status = answer->status;
+    return std::move(answer->body);
+  }
+
+  const net::HttpUrl server_;
+  const std::string token_;
+  DaemonFacts& facts_;
+};
+
+json::value Parsed(const std::string& body) {
+  json::error_code error;
+  json::value value = json::parse(body, error);
+  return error ? json::value() : value;
+}
+
+std::string TextIn(const json::value& of, const char* member) {
+  const json::object* const object = of.if_object();
+  const json::value* const found = object == nullptr ? nullptr : object->if_contains(member);
+  return found != nullptr && found->is_string() ? std::string(found->as_string()) : "";
+}
+
+double NumberIn(const json::value& of, const char* member) {
+  const json::object* const object = of.if_object();
+  const json::value* const found = object == nullptr ? nullptr : object->if_contains(member);
+  json::error_code error;
+  const double number = found == nullptr ? 0 : found->to_number<double>(error);
+  return error ? 0 : number;
+}
+
+json::array ListIn(const json::value& of, const char* member) {
+  const json::object* const object = of.if_object();
+  const json::value* const found = object == nullptr ? nullptr : object->if_contains(member);
+  return found != nullptr && found->is_array() ? found->as_array() : json::array();
+}
+
+void ReadRules(const json::value& config, DaemonFacts& facts) {
+  for (const json::value& rule : ListIn(config, "rules")) {
+    facts.rules.push_back({.id = TextIn(rule, "rule_id"),
+                           .mode = TextIn(rule, "mode"),
+                           .configured_mode = TextIn(rule, "configured_mode"),
+                           .source = TextIn(rule, "source")});
+  }
+}
+
+void ReadShadowKeys(const json::value& report, WallInstant now, DaemonFacts& facts) {
+  const auto since = std::chrono::duration<double>(NumberIn(report, "since"));
+  if (since.count() > 0) {
+    facts.uptime = now.time_since_epoch() - std::chrono::duration_cast<Duration>(since);
+  }
+  for (const json::value& rule : ListIn(report, "rules")) {
+    BusyKeys busy{.rule = TextIn(rule, "rule_id")};
+    for (const json::value& key : ListIn(rule, "keys")) {
+      busy.keys.push_back({.text = TextIn(key, "key"), .count = NumberIn(key, "would_deny")});
+    }
+    facts.busy_keys.push_back(std::move(busy));
+  }
+}
+
+}  // namespace
+
+DaemonFacts AskForFacts(const std::string& server, const std::string& token, WallInstant now) {
+  DaemonFacts facts{.server = server, .period = "since the daemon started"};
+  const auto url = net::ParseHttpUrl(server);
+  if (!url) {
+    facts.failure = url.error().message;
+    return facts;
+  }
+  AdminCalls calls(*url, token, facts);
+  facts.ready = calls.StatusOf("/readyz") == AdminCalls::kOk;
+  const json::value config = Parsed(calls.Get("/v1/ratelimit/config"));
+  facts.kill_switch = config.is_object() && config.as_object().contains("kill_switch") &&
+                      config.at("kill_switch") == json::value(true);
+  ReadRules(config, facts);
+  facts.now = Metrics(calls.Get("/metrics"));
+  facts.recent = facts.now;
+  ReadShadowKeys(Parsed(calls.GetIfServed("/v1/ratelimit/shadow-report")), now, facts);
+  return facts;
+}
+
+}  // namespace sluice::app::doctor
