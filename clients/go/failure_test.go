@@ -299,6 +299,8 @@ func TestTheNextTryIsExtendedAtRandom(t *testing.T) {
 	breaker := NewBreaker(1, 2*time.Second)
 	breaker.clock = &noSleep{now: time.Now(), chance: 1}
 	same(t, []any{breaker.failed(), breaker.failed(), breaker.Open(), breaker.retryIn()}, []any{true, false, true, 3 * time.Second})
+	breaker.clock = &noSleep{now: time.Now().Add(time.Hour)}
+	same(t, []bool{breaker.allows(), breaker.allows()}, []bool{true, false}) // One tries; until it is back, the others go on without.
 }
 
 func TestADaemonThatStopsAndComesBack(t *testing.T) {
