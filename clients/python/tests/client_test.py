@@ -371,6 +371,9 @@ class FailureTest(Both, unittest.TestCase):
             with self.assertRaises(ValueError, msg=wrong):
                 client = Client(**wrong)
                 client.check({})
+        for key in ("a\r\nHost: b", "ä"):
+            with self.assertRaises(ValueError):
+                Client().check({}, idempotency_key=key)
         for wrong in (dict(max_attempts=0), dict(cap=-1), dict(jitter=-0.1)):
             with self.assertRaises(ValueError):
                 Policy(**wrong)

@@ -79,6 +79,8 @@ class Verbs:
         data = body.encode()
         if key is None:
             return b"%bContent-Length: %d\r\n\r\n%b" % (head, len(data), data)
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError("idempotency_key: it has a character that HTTP does not allow: %r" % key)
         return b"%bIdempotency-Key: %b\r\nContent-Length: %d\r\n\r\n%b" % (head, key.encode("ascii"), len(data), data)
 
     def get_status(self, attributes: Attributes, cost: int) -> bytes:
