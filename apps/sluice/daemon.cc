@@ -92,15 +92,17 @@ class Announcement final : public Component {
 // files, the admin front ends.
 class Daemon {
  public:
-  Daemon(net::EventLoop& control, DaemonSignals& signals, Parts parts)
+  Daemon(net::EventLoop& control, DaemonSignals& signals, const base::Clock& clock, Parts parts)
       : control_(control),
         signals_(signals),
         parts_(std::move(parts)),
         snapshots_(*parts_.engine->table.store, parts_.engine->table.snapshot,
                    parts_.config->table.snapshot_interval),
         fleet_(*parts_.engine, *parts_.server),
+        history_(control, clock, *parts_.engine),
         announcement_(parts_),
-        lifecycle_(control, {&snapshots_, &fleet_, parts_.server.get(), &announcement_}) {
+        lifecycle_(control,
+                   {&snapshots_, &fleet_, &history_, parts_.server.get(), &announcement_}) {
     snapshots_.AddMetrics(parts_.engine->registry);
   }
 
@@ -116,6 +118,7 @@ class Daemon {
   const Parts parts_;
   SnapshotSchedule snapshots_;
   FleetConnections fleet_;
+  HistoryRecorder history_;
   Announcement announcement_;
   Lifecycle lifecycle_;
   bool stopping_ = false;
@@ -212,7 +215,7 @@ int RunDaemon(DaemonConfig config, net::EventLoop& control, DaemonSignals& signa
   int exit_code = kExitOk;
   const base::SystemClock clock;
   if (auto parts = Build(std::move(config), control, signals, clock); parts) {
-    Daemon(control, signals, *std::move(parts)).Run();
+    Daemon(control, signals, clock, *std::move(parts)).Run();
   } else if (signals.stop_signal() != 0) {
     spdlog::info("signal {} during the start: stopping", signals.stop_signal());
   } else {

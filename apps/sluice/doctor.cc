@@ -60,7 +60,11 @@ void AddDoctor(CLI::App& app, int& exit_code) {
       .add_option("--token-file", options->sources.token_file,
                   "The file with the admin listener's token; without it: as the configuration says")
       ->type_name("FILE");
-  command.add_flag("--offline", options->sources.offline, "Ask no daemon");
+  command
+      .add_option("--nginx", options->sources.nginx,
+                  "A configuration of NGINX, whose locations ask Sluice by auth_request")
+      ->type_name("FILE");
+  command.add_flag("--offline", options->sources.offline, "Ask no daemon and no Redis");
   command.add_flag("--json", options->json, "Print the report as JSON");
   command.callback([options, server, &exit_code] {
     if (server->count() == 0 && !options->sources.configuration.empty()) {

@@ -89,6 +89,11 @@ Engine::Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clo
   registry.Add(answers);
 }
 
+const insight::History& Engine::RecordHistory(const base::Clock& clock) {
+  history.Observe(clock.Read(), telemetry::Samples(registry.Text(), &insight::History::Keeps));
+  return history;
+}
+
 std::string Engine::Describe() const {
   return config.redis
              ? app::Describe(*config.redis) + "; while it is unreachable: " + table.description
@@ -130,6 +135,11 @@ void FleetConnections::Drain() {
 
 bool FleetConnections::drained() {
   return leases_.empty() || engine_.leases->idle() || std::chrono::steady_clock::now() >= until_;
+}
+
+void HistoryRecorder::Start() {
+  (void)engine_.RecordHistory(clock_);
+  control_.ArmAfter(timer_, insight::History::kTick);
 }
 
 }  // namespace sluice::app

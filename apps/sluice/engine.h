@@ -11,6 +11,7 @@
 #include "envoy/rate_limit_metrics.h"
 #include "envoy/rate_limit_service.h"
 #include "idempotency/answer_memory.h"
+#include "insight/history.h"
 #include "insight/insight.h"
 #include "lease/lease_store.h"
 #include "lifecycle.h"
@@ -40,6 +41,8 @@ struct Engine {
   [[nodiscard]] store::KeyStore& store() {
     return leases ? static_cast<store::KeyStore&>(*leases) : *table.store;
   }
+  // The last hour, with what the metrics are now. From the control loop's thread.
+  const insight::History& RecordHistory(const base::Clock& clock);
   // Where keys are kept, in words.
   [[nodiscard]] std::string Describe() const;
   // Envoy's limits in force, in words; "" without that service.
@@ -50,6 +53,7 @@ struct Engine {
   service::ServiceMetrics metrics;
   envoy::RateLimitMetrics rate_limit_metrics;
   insight::Insight insight;
+  insight::History history;
   OpenedTable table;
   signing::Keyring keys;
   const std::unique_ptr<redis::RedisStore> redis;     // nullptr: the table is the store.
@@ -82,6 +86,23 @@ class FleetConnections final : public Component {
   std::vector<std::unique_ptr<lease::LeaseStore::Attachment>> leases_;
   std::vector<std::unique_ptr<redis::RedisStore::Attachment>> redis_;
   net::SteadyTime until_{};
+};
+
+// Records the daemon's history every insight::History::kTick.
+class HistoryRecorder final : public Component {
+ public:
+  // All outlive it.
+  HistoryRecorder(net::EventLoop& control, const base::Clock& clock, Engine& engine)
+      : control_(control), clock_(clock), engine_(engine), timer_([this] { Start(); }) {}
+
+  void Start() override;
+  void Stop() override { timer_.Cancel(); }
+
+ private:
+  net::EventLoop& control_;
+  const base::Clock& clock_;
+  Engine& engine_;
+  net::Timer timer_;
 };
 
 }  // namespace sluice::app

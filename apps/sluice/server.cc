@@ -26,10 +26,16 @@ Result<std::unique_ptr<Server>> Server::Open(net::EventLoop& control, Engine& en
                                              control::ModeFile& modes,
                                              const Credentials& credentials,
                                              const base::Clock& clock) {
-  std::unique_ptr<Server> made(new Server(
-      control, engine,
-      {.rules = rules, .modes = modes, .service = engine.service, .metrics = engine.metrics},
-      credentials, clock));
+  std::unique_ptr<Server> made(
+      new Server(control, engine,
+                 {.rules = rules,
+                  .modes = modes,
+                  .service = engine.service,
+                  .metrics = engine.metrics,
+                  .history = [&engine, &clock]() -> const insight::History& {
+                    return engine.RecordHistory(clock);
+                  }},
+                 credentials, clock));
   if (auto opened = made->OpenAll(); !opened) {
     return tl::unexpected(opened.error());
   }

@@ -23,7 +23,8 @@ Error ErrorOf(const Finding& finding) {
 
 FindingList CheckAll(const Facts& facts) {
   FindingList findings;
-  for (const auto check : {&CheckDaemon, &CheckConfiguration, &CheckTraffic, &CheckStore}) {
+  for (const auto check : {&CheckDaemon, &CheckConfiguration, &CheckTraffic, &CheckStore,
+                           &CheckRedis, &CheckHost, &CheckNginx}) {
     check(facts, findings);
   }
   std::ranges::stable_sort(findings, {}, &Finding::severity);

@@ -17,4 +17,8 @@ void CheckDaemon(const Facts& facts, FindingList& findings);   // Whether it ans
 void CheckTraffic(const Facts& facts, FindingList& findings);  // What requests look like.
 void CheckStore(const Facts& facts, FindingList& findings);    // The table, snapshots, Redis.
 
+void CheckRedis(const Facts& facts, FindingList& findings);  // Its servers.
+void CheckHost(const Facts& facts, FindingList& findings);   // Clock, ports, files, memory.
+void CheckNginx(const Facts& facts, FindingList& findings);  // Whether NGINX asks, and how.
+
 }  // namespace sluice::app::doctor

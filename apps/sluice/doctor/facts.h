@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,9 +12,10 @@
 
 #include "daemon_config.h"
 #include "daemon_files.h"
-#include "doctor/metrics.h"
+#include "doctor/nginx_config.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
+#include "telemetry/samples.h"
 
 // What the checks look at: plain values, gathered in one place (gather.h), so that a check is a
 // function from facts to findings and its test writes the facts down.
@@ -65,9 +69,9 @@ struct DaemonFacts {
   std::string failure;   // Why it could not be asked, and all below is empty; "": it answered.
   bool refused = false;  // It answered, but not to this caller: 401, or no admin listener.
   bool ready = true;
-  Metrics now;
-  Metrics recent;      // What counters grew by during `period`, and gauges as they are.
-  std::string period;  // "in the last 60 minutes", "since the daemon started".
+  telemetry::Samples now;
+  telemetry::Samples recent;  // What counters grew by during `period`, and gauges as they are.
+  std::string period;         // "in the last 60 minutes", "since the daemon started".
   Duration uptime{};
   bool kill_switch = false;
   std::vector<ActiveRule> rules;
@@ -75,10 +79,45 @@ struct DaemonFacts {
   std::vector<FailOpenPeriod> fail_open;
 };
 
+// A server of `store: {redis: ...}`.
+struct RedisFacts {
+  std::string server;
+  std::string failure;           // Why it could not be asked; "": it answered.
+  bool expects_cluster = false;  // The configuration says that it is a node of a cluster.
+  Duration clock_offset{};       // Its clock less this host's.
+  Duration round_trip{};         // Of the question; the offset is wrong by half of it at most.
+  std::map<std::string, std::string, std::less<>> info;  // Of INFO.
+};
+
+// The host on which the command runs. A path, a port or a limit that is not known causes nothing.
+struct HostFacts {
+  struct Listener {
+    std::string address;
+    std::vector<std::string> processes;  // That listen on its port, as far as this user sees.
+  };
+  bool knows_clock = false;
+  bool clock_is_synchronised = false;
+  std::vector<Listener> listeners;
+  std::uint64_t daemon_files = 0;  // How many files the daemon may open; 0: not known.
+  std::string table_folder;        // Where the table's file is; "": not known.
+  std::uint64_t free_bytes = 0;    // There.
+  std::uint64_t table_there = 0;   // The size of the table's file; 0: there is none.
+  std::uint64_t table_needs = 0;
+};
+
+// A file of NGINX.
+struct NginxFacts {
+  std::string file;
+  std::vector<NginxDirective> directives;
+};
+
 struct Facts {
   WallInstant now{};
   std::optional<ConfigurationFacts> configuration;
   std::optional<DaemonFacts> daemon;
+  std::vector<RedisFacts> redis;
+  std::optional<HostFacts> host;
+  std::optional<NginxFacts> nginx;
 };
 
 }  // namespace sluice::app::doctor

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "credentials.h"
+#include "net/http_client.h"
 #include "net/listener.h"
 #include "rule_files.h"
 #include "rule_review.h"
@@ -152,6 +153,67 @@ void GatherDaemon(const Sources& sources, Gathered& gathered) {
   }
 }
 
+void GatherRedis(const Sources& sources, Gathered& gathered) {
+  if (!gathered.facts.configuration || !gathered.facts.configuration->config.redis) {
+    return;
+  }
+  const RedisConfig& config = *gathered.facts.configuration->config.redis;
+  if (sources.offline || config.kind == RedisKind::kSentinel) {
+    gathered.skipped.push_back(
+        {.what = "Redis", .found = sources.offline ? "--offline" : "Sentinels name its primary"});
+    return;
+  }
+  for (const net::DialTarget& target : config.servers) {
+    RedisFacts& redis = gathered.facts.redis.emplace_back(AskRedis(config, target));
+    redis.expects_cluster = config.kind == RedisKind::kCluster;
+    const std::string what = "Redis at " + redis.server;
+    if (!redis.failure.empty()) {
+      gathered.failed.push_back({.what = what, .found = redis.failure});
+      continue;
+    }
+    const auto version = redis.info.find("redis_version");
+    gathered.looked_at.push_back(
+        {.what = what,
+         .found = "version " + (version == redis.info.end() ? "unknown" : version->second)});
+  }
+}
+
+// Whether `url` is of this host.
+bool IsHere(const std::string& url) {
+  const auto parsed = net::ParseHttpUrl(url);
+  return parsed &&
+         (parsed->host == "localhost" || parsed->host == "::1" || parsed->host.starts_with("127."));
+}
+
+// A daemon elsewhere has another host.
+void GatherHost(const Sources& sources, Gathered& gathered) {
+  const auto& daemon = gathered.facts.daemon;
+  if (sources.offline || (daemon && !IsHere(daemon->server))) {
+    return;
+  }
+  gathered.facts.host =
+      LookAtHost(gathered.facts.configuration ? &*gathered.facts.configuration : nullptr);
+  gathered.looked_at.push_back({.what = "this host",
+                                .found = gathered.facts.configuration
+                                             ? "its clock, its ports and the folder of the table"
+                                             : "its clock"});
+}
+
+void GatherNginx(const std::string& file, Gathered& gathered) {
+  if (file.empty()) {
+    return;
+  }
+  const auto text = sources::ReadFile(file);
+  auto read = text ? ReadNginx(*text, file) : tl::unexpected(text.error());
+  if (!read) {
+    gathered.failed.push_back({.what = "NGINX's " + file, .found = read.error().Text()});
+    return;
+  }
+  gathered.looked_at.push_back(
+      {.what = "NGINX's " + file, .found = "its locations; files that it includes are not read"});
+  gathered.facts.nginx = NginxFacts{.file = file, .directives = *std::move(read)};
+}
+
 }  // namespace
 
 Gathered Gather(const Sources& sources) {
@@ -159,6 +221,9 @@ Gathered Gather(const Sources& sources) {
   gathered.facts.now = WallNow();
   GatherConfiguration(sources.configuration, gathered);
   GatherDaemon(sources, gathered);
+  GatherRedis(sources, gathered);
+  GatherHost(sources, gathered);
+  GatherNginx(sources.nginx, gathered);
   return gathered;
 }
 

@@ -12,7 +12,8 @@ struct Sources {
   std::string configuration;  // A file; "": none.
   std::string server;         // The URL of an admin listener; "": the configuration's.
   std::string token_file;     // Has the listener's token; "": the configuration's.
-  bool offline = false;       // No daemon is asked.
+  std::string nginx;          // A file of NGINX; "": none.
+  bool offline = false;       // No daemon and no Redis is asked.
 };
 
 // One thing that was looked at, or that was not.
@@ -36,5 +37,11 @@ struct Gathered {
 // ("": none). Never fails: what is wrong is in the facts. Waits for some seconds at most.
 [[nodiscard]] DaemonFacts AskForFacts(const std::string& server, const std::string& token,
                                       WallInstant now);
+
+// Asks a Redis server for its clock and its settings. Waits for some seconds at most.
+[[nodiscard]] RedisFacts AskRedis(const RedisConfig& config, const net::DialTarget& target);
+
+// Looks at this host; with a configuration, also at its ports and the folder of its table.
+[[nodiscard]] HostFacts LookAtHost(const ConfigurationFacts* configuration);
 
 }  // namespace sluice::app::doctor

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include "answer_text.h"
 #include "doctor/gather.h"
@@ -114,6 +115,62 @@ void ReadShadowKeys(const json::value& report, WallInstant now, DaemonFacts& fac
   }
 }
 
+// The busiest keys since the start, in place of those that rules in shadow mode would have denied.
+void ReadTop(const json::value& top, DaemonFacts& facts) {
+  if (!top.is_object()) {
+    return;
+  }
+  facts.busy_keys.clear();
+  for (const json::value& rule : ListIn(top, "rules")) {
+    BusyKeys busy{.rule = TextIn(rule, "rule"), .total = NumberIn(rule, "total")};
+    for (const json::value& key : ListIn(rule, "keys")) {
+      busy.keys.push_back({.text = TextIn(key, "key"), .count = NumberIn(key, "count")});
+    }
+    facts.busy_keys.push_back(std::move(busy));
+  }
+}
+
+// What the daemon remembers of the last hour, in place of what it counted since it started.
+void ReadHistory(const json::value& history, DaemonFacts& facts) {
+  const auto instant = [&](const json::value& period, const char* member) {
+    return WallInstant(std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double>(NumberIn(period, member))));
+  };
+  const double minutes = NumberIn(history, "minutes");
+  if (minutes < 1) {
+    return;
+  }
+  facts.recent = telemetry::Samples();
+  facts.period =
+      minutes < 60 ? "since the daemon started, less than an hour ago" : "in the last hour";
+  for (const json::value& series : ListIn(history, "series")) {
+    if (!series.is_object()) {
+      continue;
+    }
+    telemetry::Samples::Sample sample{.name = TextIn(series, "metric"), .labels = {}};
+    const json::value* const labels = series.as_object().if_contains("labels");
+    if (labels != nullptr && labels->is_object()) {
+      for (const auto& [label, value] : labels->as_object()) {
+        sample.labels.emplace(label, TextIn(*labels, std::string(label).c_str()));
+      }
+    }
+    for (const json::value& grew : ListIn(series, "grew")) {
+      json::error_code error;
+      const double number = grew.to_number<double>(error);
+      sample.value += error ? 0 : number;
+    }
+    facts.recent.Add(std::move(sample));
+  }
+  for (const json::value& period : ListIn(history, "fail_open")) {
+    FailOpenPeriod& read = facts.fail_open.emplace_back();
+    read.cause = TextIn(period, "cause");
+    read.begin = instant(period, "begin");
+    if (NumberIn(period, "end") > 0) {
+      read.end = instant(period, "end");
+    }
+  }
+}
+
 }  // namespace
 
 DaemonFacts AskForFacts(const std::string& server, const std::string& token, WallInstant now) {
@@ -129,9 +186,11 @@ DaemonFacts AskForFacts(const std::string& server, const std::string& token, Wal
   facts.kill_switch = config.is_object() && config.as_object().contains("kill_switch") &&
                       config.at("kill_switch") == json::value(true);
   ReadRules(config, facts);
-  facts.now = Metrics(calls.Get("/metrics"));
+  facts.now = telemetry::Samples(calls.Get("/metrics"));
   facts.recent = facts.now;
   ReadShadowKeys(Parsed(calls.GetIfServed("/v1/ratelimit/shadow-report")), now, facts);
+  ReadTop(Parsed(calls.GetIfServed("/v1/ratelimit/top?window=start&n=128")), facts);
+  ReadHistory(Parsed(calls.GetIfServed("/v1/ratelimit/history")), facts);
   return facts;
 }
 

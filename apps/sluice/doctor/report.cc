@@ -82,10 +82,14 @@ std::string ReportText(const Gathered& gathered, const FindingList& findings) {
   for (const Finding& finding : findings) {
     AppendFinding(finding, text);
   }
+  const bool all_notes = std::ranges::all_of(
+      findings, [](const Finding& finding) { return finding.severity == Severity::kNote; });
+  const std::string verdict = all_notes && gathered.failed.empty() ? "nothing wrong" : "";
   if (!findings.empty()) {
-    text += fmt::format("\n{} (docs/doctor.md explains each)\n", Summary(findings));
-  } else if (gathered.failed.empty()) {
-    text += "nothing wrong\n";
+    text += fmt::format("\n{}{}{} (docs/doctor.md explains each)\n", verdict,
+                        verdict.empty() ? "" : "; ", Summary(findings));
+  } else if (!verdict.empty()) {
+    text += verdict + "\n";
   }
   return base::DisplayText(text, base::LineFeeds::kKept);
 }

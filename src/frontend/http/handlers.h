@@ -110,6 +110,9 @@ void HandleExplain(const Routed& routed);
 // GET /v1/ratelimit/shadow-report: for each rule in shadow mode how much it would have denied, and
 // the keys that it would have denied most.
 void HandleShadowReport(const Routed& routed);
+// GET /v1/ratelimit/history: what counters grew by in each minute of the last hour, the oldest
+// minute first, and when requests passed without a limit.
+void HandleHistory(const Routed& routed);
 
 // --- Operators: the daemon -----------------------------------------------------------------------
 

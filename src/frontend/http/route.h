@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "frontend/grpc/front_end_settings.h"
 #include "frontend/http/exchange.h"
 #include "frontend/http/front_end_settings.h"
+#include "insight/history.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "telemetry/registry.h"
@@ -40,6 +42,8 @@ struct AdminContext {
   control::ModeFile& modes;
   service::LimiterService& service;
   service::ServiceMetrics& metrics;
+  // The last hour, up to now. None: its route is not served.
+  std::function<const insight::History&()> history{};
 };
 
 // What the paths of envoyproxy/ratelimit act on. All outlive the front end.
@@ -109,6 +113,7 @@ struct Route {
   enum class Needs : std::uint8_t {
     kNothing,
     kAdminState,  // FrontEndSettings::context.
+    kHistory,     // AdminContext::history.
     kEnvoy,       // FrontEndSettings::envoy.
   };
 

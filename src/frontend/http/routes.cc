@@ -94,6 +94,11 @@ constexpr Route kRoutes[] = {
      .roles = {kAdmin},
      .handle = HandleShadowReport,
      .needs = kAdminState},
+    {.path = "/v1/ratelimit/history",
+     .methods = kRead,
+     .roles = {kAdmin},
+     .handle = HandleHistory,
+     .needs = kHistory},
     {.path = "/v1/ratelimit/reset",
      .methods = {kPost},
      .roles = {kAdmin},
@@ -151,6 +156,7 @@ constexpr Route kRoutes[] = {
 bool IsServed(const Route& route, const FrontEndSettings& settings) {
   return std::ranges::find(route.roles, settings.role) != route.roles.end() &&
          (route.needs != kAdminState || settings.context != nullptr) &&
+         (route.needs != kHistory || (settings.context != nullptr && settings.context->history)) &&
          (route.needs != kEnvoy || settings.envoy != nullptr);
 }
 

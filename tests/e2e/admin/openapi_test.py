@@ -84,6 +84,7 @@ CALLS = [
     ("get", C + "explain?user_id=u&cost=2", C + "explain", None, {}, 200),
     ("get", C + "explain?cost=x", C + "explain", None, {}, 400),
     ("get", C + "shadow-report", C + "shadow-report", None, {}, 200),
+    ("get", C + "history", C + "history", None, {}, 200),
     ("post", C + "refund", C + "refund#admin", {"user_id": "u", "units": 1}, {}, 200),
     ("post", C + "refund", C + "refund", {"user_id": "u"}, {}, 400),
     ("post", C + "refund", C + "refund#admin", {"worker": "w", "units": 1}, {}, 422),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`sluice doctor` on files and on a daemon: a healthy one causes nothing, a planted fault its
 finding. Usage: doctor_test.py SLUICE"""
+import http.client
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
-from harness import DaemonCase, main  # noqa: E402
+from harness import DaemonCase, Redis, main  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 LISTENERS = """  - address: 127.0.0.1:0
@@ -31,6 +32,13 @@ class DoctorTest(DaemonCase):
                              text=True, timeout=60)
         self.assertEqual(run.returncode, code, run.stdout + run.stderr)
         return run.stdout + run.stderr
+
+    def found(self, *words):
+        """The report, and the names of its findings, whatever the exit code."""
+        run = subprocess.run([self.sluice, "doctor", "--json", *words], cwd=self.root,
+                             capture_output=True, text=True, timeout=60)
+        report = json.loads(run.stdout)
+        return report, [finding["check"] for finding in report["findings"]]
 
     def write(self, text):
         (self.root / "sluice.yaml").write_text(text)
@@ -72,10 +80,25 @@ class DoctorTest(DaemonCase):
         server = "http://" + self.admin
         said = self.doctor("--server", server)
         self.assertIn("the daemon at %s: 1 rule, 0 requests since the daemon started" % server, said)
-        self.assertIn("nothing wrong\n", said)
+        self.assertIn("nothing wrong", said)
         subprocess.run([self.sluice, "kill-switch", "on", "--server", server], check=True,
                        capture_output=True, timeout=60)
         self.assertIn("problem  kill-switch-on", self.doctor("--server", server, code=1))
+
+    def test_the_last_hour_is_what_counters_grew_by(self):
+        self.configure(LISTENERS)
+        self.start()
+        server = "http://" + self.admin
+        for _ in range(120):  # The rule's key is user_id.
+            connection = http.client.HTTPConnection(self.checks, timeout=20)
+            connection.request("POST", "/v1/ratelimit/check", '{"ip": "192.0.2.1"}')
+            connection.getresponse().read()
+            connection.close()
+        report, found = self.found("--server", server)
+        self.assertIn("attribute-missing", found)
+        self.assertIn("120 requests since the daemon started", str(report["looked_at"]))
+        seen = [f["seen"] for f in report["findings"] if f["check"] == "attribute-missing"]
+        self.assertIn("missing: user_id (120 times)", seen[0])
 
     def test_a_token_is_read_from_the_configuration_or_a_file(self):
         (self.root / "token").write_text("0123456789abcdef0123456789abcdef")
@@ -85,6 +108,37 @@ class DoctorTest(DaemonCase):
         self.assertIn("warning  daemon-refuses", self.doctor("--server", server, code=2))
         self.doctor("--server", server, "--token-file", "token")
         self.doctor("--server", server, "--config", "sluice.yaml")
+
+    def test_redis_is_asked_for_its_clock_and_its_settings(self):
+        redis = Redis(self.root, "--appendonly", "yes", "--requirepass", "secret")
+        try:
+            (self.root / "password").write_text("secret\n")
+            self.write("listeners: [{address: \"127.0.0.1:0\"}]\nstore: {redis: {address: \"unix:%s\","
+                       " password_file: password}}\n" % redis.socket + HEALTHY[HEALTHY.index("rules"):])
+            said, found = self.found("--config", "sluice.yaml")
+            self.assertRegex(str(said["looked_at"]), r"Redis at unix:\S+', 'found': 'version [7-9]")
+            self.assertEqual([name for name in found if name.startswith("redis-")], [])
+            redis.password = ["-a", "secret"]
+            redis.run("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+            self.assertIn("redis-evicts", self.found("--config", "sluice.yaml")[1])
+            (self.root / "password").write_text("wrong\n")
+            self.assertIn("redis-no-answer", self.found("--config", "sluice.yaml")[1])
+        finally:
+            redis.kill()
+        said, found = self.found("--config", "sluice.yaml")
+        self.assertIn("redis-no-answer", found)
+        self.assertEqual(len(said["failed"]), 1)
+
+    def test_nginx_is_read(self):
+        subprocess.run([self.sluice, "init", "--proxy", "nginx", "kit"], cwd=self.root, check=True,
+                       capture_output=True, timeout=60)
+        words = ("--config", "kit/sluice.yaml", "--nginx", "kit/nginx.conf", "--offline")
+        self.assertIn("nothing wrong", self.doctor(*words))
+        nginx = self.root / "kit/nginx.conf"
+        nginx.write_text(nginx.read_text().replace("error_page 403", "return 200;\n    error_page 403"))
+        self.assertIn("warning  nginx-return-bypasses  kit/nginx.conf:", self.doctor(*words, code=1))
+        nginx.write_text("server {")
+        self.assertIn("could not look at:\n  NGINX's kit/nginx.conf", self.doctor(*words, code=2))
 
     def test_a_dead_daemon_is_reported_and_files_are_looked_at_all_the_same(self):
         self.write(HEALTHY + "  - {id: free, key_pattern: all, algorithm: gcra, rate: 9, window: 1m, "
@@ -108,7 +162,7 @@ class DoctorTest(DaemonCase):
     def test_every_finding_is_explained(self):
         sources = (ROOT / "apps/sluice/doctor").glob("*.cc")
         checks = {name for source in sources
-                  for name in re.findall(r'\.check = "([a-z-]+)"', source.read_text())}
+                  for name in re.findall(r'(?:\.check = |Add\()"([a-z-]+)"', source.read_text())}
         explained = set(re.findall(r"^### ([a-z-]+)$", (ROOT / "docs/doctor.md").read_text(), re.M))
         self.assertGreater(len(checks), 10)
         self.assertEqual(checks, explained)

@@ -54,7 +54,7 @@ sluice_redis_calls_total{result="failed"} 0
 
 DaemonFacts Healthy(const std::string& more = "") {
   DaemonFacts facts{.server = "http://127.0.0.1:6070"};
-  facts.now = Metrics(more + std::string(kHealthy));
+  facts.now = telemetry::Samples(more + std::string(kHealthy));
   facts.recent = facts.now;
   facts.period = "since the daemon started";
   facts.uptime = std::chrono::hours(24 * 30);
@@ -225,18 +225,6 @@ TEST(DaemonChecksTest, ARedisThatIsAwayOrSlowIsNamed) {
               HasSubstr("warning redis-errors: Redis answered 6 of 9509 calls with an error"));
   EXPECT_THAT(FoundWith("sluice_redis_calls_total{result=\"timed_out\"} 500"),
               HasSubstr("warning redis-slow: 503 of 10003 calls"));
-}
-
-TEST(MetricsTest, ReadsLabelsWithEscapesAndPassesOverTheRest) {
-  const Metrics metrics(
-      "# TYPE a counter\na{x=\"1,}\\\"\",y=\"2\"} 3\na{x=\"q\\\\\\n\"} 4e2\nb 5\nbroken\nc{x=\"1} "
-      "2\n");
-  EXPECT_EQ(metrics.Sum("a"), 403);
-  EXPECT_EQ(metrics.Sum("a", {{"x", "1,}\""}, {"y", "2"}}), 3);
-  EXPECT_EQ(metrics.Sum("a", {{"x", "q\\\n"}}), 400);
-  EXPECT_EQ(metrics.Sum("b"), 5);
-  EXPECT_FALSE(metrics.Has("broken"));
-  EXPECT_EQ(metrics.Values("a", "y"), std::vector<std::string>{"2"});
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-#include "doctor/metrics.h"
+#include "telemetry/samples.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
 
-namespace sluice::app::doctor {
+namespace sluice::telemetry {
 
 namespace {
 
@@ -25,12 +25,12 @@ std::string TakeQuoted(std::string_view& text) {
   return value;
 }
 
-std::optional<Metrics::Sample> ReadSample(std::string_view line) {
+std::optional<Samples::Sample> ReadSample(std::string_view line) {
   const std::size_t name_end = line.find_first_of("{ ");
   if (line.starts_with('#') || name_end == std::string_view::npos || name_end == 0) {
     return std::nullopt;
   }
-  Metrics::Sample sample{.name = std::string(line.substr(0, name_end)), .labels = {}};
+  Samples::Sample sample{.name = std::string(line.substr(0, name_end)), .labels = {}};
   line.remove_prefix(name_end);
   if (line.starts_with('{')) {
     line.remove_prefix(1);
@@ -52,8 +52,8 @@ std::optional<Metrics::Sample> ReadSample(std::string_view line) {
   return end == number.c_str() ? std::nullopt : std::optional(std::move(sample));
 }
 
-bool HasLabels(const Metrics::Sample& sample, std::initializer_list<Metrics::Label> labels) {
-  return std::ranges::all_of(labels, [&](const Metrics::Label& label) {
+bool HasLabels(const Samples::Sample& sample, std::initializer_list<Samples::Label> labels) {
+  return std::ranges::all_of(labels, [&](const Samples::Label& label) {
     const auto found = sample.labels.find(label.first);
     return found != sample.labels.end() && found->second == label.second;
   });
@@ -61,17 +61,19 @@ bool HasLabels(const Metrics::Sample& sample, std::initializer_list<Metrics::Lab
 
 }  // namespace
 
-Metrics::Metrics(std::string_view text) {
+Samples::Samples(std::string_view text, const std::function<bool(std::string_view name)>& keeps) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    if (auto sample = ReadSample(text.substr(0, end))) {
+    const std::string_view line = text.substr(0, end);
+    const bool kept = keeps == nullptr || keeps(line.substr(0, line.find_first_of("{ ")));
+    if (auto sample = kept ? ReadSample(line) : std::nullopt) {
       samples_.push_back(*std::move(sample));
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
-double Metrics::Sum(std::string_view name, std::initializer_list<Label> labels) const {
+double Samples::Sum(std::string_view name, std::initializer_list<Label> labels) const {
   double sum = 0;
   for (const Sample* sample : Of(name)) {
     sum += HasLabels(*sample, labels) ? sample->value : 0;
@@ -79,11 +81,11 @@ double Metrics::Sum(std::string_view name, std::initializer_list<Label> labels) 
   return sum;
 }
 
-bool Metrics::Has(std::string_view name) const {
+bool Samples::Has(std::string_view name) const {
   return std::ranges::find(samples_, name, &Sample::name) != samples_.end();
 }
 
-std::vector<const Metrics::Sample*> Metrics::Of(std::string_view name) const {
+std::vector<const Samples::Sample*> Samples::Of(std::string_view name) const {
   std::vector<const Sample*> found;
   for (const Sample& sample : samples_) {
     if (sample.name == name) {
@@ -93,7 +95,7 @@ std::vector<const Metrics::Sample*> Metrics::Of(std::string_view name) const {
   return found;
 }
 
-std::vector<std::string> Metrics::Values(std::string_view name, std::string_view label) const {
+std::vector<std::string> Samples::Values(std::string_view name, std::string_view label) const {
   std::vector<std::string> values;
   for (const Sample* sample : Of(name)) {
     const auto found = sample->labels.find(label);
@@ -104,4 +106,4 @@ std::vector<std::string> Metrics::Values(std::string_view name, std::string_view
   return values;
 }
 
-}  // namespace sluice::app::doctor
+}  // namespace sluice::telemetry
