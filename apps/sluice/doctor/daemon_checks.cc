@@ -121,6 +121,34 @@ void CheckFailOpen(const Facts& facts, FindingList& findings) {
   }
 }
 
+// Those that a configuration names are looked at there.
+void CheckServedCertificates(const Facts& facts, FindingList& findings) {
+  constexpr double kSoonDays = 14;
+  constexpr double kDaySeconds = 86'400;
+  if (facts.configuration && !facts.configuration->certificates.empty()) {
+    return;
+  }
+  const double now = std::chrono::duration<double>(facts.now.time_since_epoch()).count();
+  for (const auto* sample :
+       facts.daemon->now.Of("sluice_tls_certificate_expiry_timestamp_seconds")) {
+    const double days = (sample->value - now) / kDaySeconds;
+    const auto listener = sample->labels.find("listener");
+    if (days > kSoonDays || listener == sample->labels.end()) {
+      continue;
+    }
+    findings.push_back(
+        {.check = "certificate-expires",
+         .severity = days <= 0 ? Severity::kProblem : Severity::kWarning,
+         .seen = days <= 0
+                     ? fmt::format("the certificate of listener {} has expired", listener->second)
+                     : fmt::format("the certificate of listener {} expires in {:.0f} days",
+                                   listener->second, days),
+         .follows = "clients that verify it cannot connect from then on",
+         .remedy =
+             "replace the files that the listener's tls names: the daemon loads them by itself"});
+  }
+}
+
 }  // namespace
 
 void CheckDaemon(const Facts& facts, FindingList& findings) {
@@ -132,6 +160,7 @@ void CheckDaemon(const Facts& facts, FindingList& findings) {
   CheckModes(*facts.daemon, findings);
   CheckReloads(*facts.daemon, findings);
   CheckFailOpen(facts, findings);
+  CheckServedCertificates(facts, findings);
 }
 
 }  // namespace sluice::app::doctor

@@ -73,6 +73,9 @@ struct DaemonFacts {
   telemetry::Samples recent;  // What counters grew by during `period`, and gauges as they are.
   std::string period;         // "in the last 60 minutes", "since the daemon started".
   Duration uptime{};
+  std::size_t minutes = 0;  // Of the history; 0: there is none.
+  // By rule: its decisions in the busiest minute of the history, over all keys.
+  std::map<std::string, double, std::less<>> busiest_minute;
   bool kill_switch = false;
   std::vector<ActiveRule> rules;
   std::vector<BusyKeys> busy_keys;

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -143,6 +146,8 @@ void ReadHistory(const json::value& history, DaemonFacts& facts) {
   facts.recent = telemetry::Samples();
   facts.period =
       minutes < 60 ? "since the daemon started, less than an hour ago" : "in the last hour";
+  facts.minutes = static_cast<std::size_t>(minutes);
+  std::map<std::string, std::vector<double>> by_minute;  // Decisions of each rule.
   for (const json::value& series : ListIn(history, "series")) {
     if (!series.is_object()) {
       continue;
@@ -154,12 +159,22 @@ void ReadHistory(const json::value& history, DaemonFacts& facts) {
         sample.labels.emplace(label, TextIn(*labels, std::string(label).c_str()));
       }
     }
+    std::size_t minute = 0;
     for (const json::value& grew : ListIn(series, "grew")) {
       json::error_code error;
       const double number = grew.to_number<double>(error);
       sample.value += error ? 0 : number;
+      if (const auto rule = sample.labels.find("rule"); rule != sample.labels.end() && !error) {
+        auto& decided = by_minute[rule->second];
+        decided.resize(std::max(decided.size(), minute + 1));
+        decided[minute] += number;
+      }
+      ++minute;
     }
     facts.recent.Add(std::move(sample));
+  }
+  for (const auto& [rule, decided] : by_minute) {
+    facts.busiest_minute[rule] = *std::ranges::max_element(decided);
   }
   for (const json::value& period : ListIn(history, "fail_open")) {
     FailOpenPeriod& read = facts.fail_open.emplace_back();

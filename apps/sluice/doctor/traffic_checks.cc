@@ -1,12 +1,16 @@
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/quota.h"
 #include "doctor/checks.h"
 #include "doctor/spellings.h"
 #include "rules/ip_address.h"
@@ -257,6 +261,54 @@ void CheckConnections(const DaemonFacts& daemon, FindingList& findings) {
   }
 }
 
+// Whether `quota` allows `busiest` units in each minute, all by one key.
+bool AllowsAll(const core::Quota& quota, double busiest) {
+  if (quota.unlimited || core::HasHolds(quota.algorithm) || quota.calendar != nullptr) {
+    return false;
+  }
+  const double window = std::chrono::duration<double, std::ratio<60>>(quota.window).count();
+  const auto limit = static_cast<double>(quota.limit);
+  return core::IsBucket(quota.algorithm)
+             ? static_cast<double>(quota.rate) / window >= busiest && limit >= 2 * busiest
+             : limit >= busiest * (std::ceil(window) + 1);
+}
+
+// A limit that the whole traffic of the busiest minute does not reach. Costs that callers state are
+// not known here, so only rules are looked at whose requests cost the same.
+void CheckReach(const Facts& facts, FindingList& findings) {
+  constexpr double kMany = 1'000;
+  constexpr std::size_t kHour = 60;
+  if (!facts.configuration || facts.configuration->rules == nullptr ||
+      facts.daemon->minutes < kHour) {
+    return;
+  }
+  const rules::RuleSet& set = *facts.configuration->rules;
+  for (const auto& [id, busiest] : facts.daemon->busiest_minute) {
+    const rules::Rule* const rule = set.Find(id);
+    if (rule == nullptr || rule->key.empty() || busiest == 0 ||
+        facts.daemon->recent.Sum("sluice_decisions_total", {{"rule", id}}) < kMany) {
+      continue;
+    }
+    const rules::RuleSet::Details details = set.DetailsOf(*rule);
+    const bool reaches =
+        !details.fixed_cost || !std::ranges::all_of(details.quotas, [&](const core::Quota& quota) {
+          return AllowsAll(quota, busiest * static_cast<double>(*details.fixed_cost));
+        });
+    if (reaches) {
+      continue;
+    }
+    findings.push_back(
+        {.check = "limit-out-of-reach",
+         .severity = Severity::kNote,
+         .seen = fmt::format("rule {} ({}): all of its keys together had at most {:.0f} requests a "
+                             "minute in the last hour",
+                             id, rules::QuotaText(rule->quota), busiest),
+         .follows = "it denies nothing, even if all of them came from one client",
+         .remedy = "sluice suggest with a log of requests finds a limit that fits",
+         .place = rule->place});
+  }
+}
+
 }  // namespace
 
 void CheckTraffic(const Facts& facts, FindingList& findings) {
@@ -268,6 +320,7 @@ void CheckTraffic(const Facts& facts, FindingList& findings) {
         &CheckKeyGrowth, &CheckSpellings, &CheckCallers, &CheckConnections}) {
     check(*facts.daemon, findings);
   }
+  CheckReach(facts, findings);
 }
 
 }  // namespace sluice::app::doctor

@@ -227,5 +227,40 @@ TEST(DaemonChecksTest, ARedisThatIsAwayOrSlowIsNamed) {
               HasSubstr("warning redis-slow: 503 of 10003 calls"));
 }
 
+TEST(DaemonChecksTest, CertificatesThatADaemonShowsAreLookedAt) {
+  const auto days = [](int count) {
+    const auto at = kNow.time_since_epoch() + std::chrono::hours(24 * count);
+    return FoundWith("sluice_tls_certificate_expiry_timestamp_seconds{listener=\"0.0.0.0:8443\"} " +
+                     std::to_string(at / std::chrono::seconds(1)));
+  };
+  EXPECT_THAT(days(3), HasSubstr("warning certificate-expires: the certificate of listener "
+                                 "0.0.0.0:8443 expires in 3 days"));
+  EXPECT_THAT(days(-1), HasSubstr("problem certificate-expires"));
+  EXPECT_EQ(days(20), "");
+}
+
+TEST(DaemonChecksTest, ALimitThatAllTrafficDoesNotReachIsNoted) {
+  const auto found = [](const std::string& numbers, double busiest) {
+    Facts facts;
+    facts.daemon = Healthy();
+    facts.daemon->minutes = 60;
+    facts.daemon->busiest_minute["api"] = busiest;
+    rules::Findings problems;
+    const rules::SourceText source{
+        .name = "r.yaml",
+        .text = "rules: [{id: api, key_pattern: \"{user_id}\", cost: 1, " + numbers + "}]"};
+    facts.configuration.emplace().rules = rules::RuleSet::Build({&source, 1}, nullptr, problems);
+    FindingList findings;
+    CheckTraffic(facts, findings);
+    return findings.empty() ? "" : ErrorOf(findings.front()).message;
+  };
+  const std::string bucket = "algorithm: token_bucket, rate: 1000, window: 1m, burst: 1000";
+  EXPECT_THAT(found(bucket, 300), HasSubstr("all of its keys together had at most 300 requests"));
+  EXPECT_EQ(found(bucket, 1001), "");
+  EXPECT_EQ(found("algorithm: token_bucket, rate: 1000, window: 1m, burst: 100", 300), "");
+  EXPECT_NE(found("algorithm: fixed_window, limit: 1000000, window: 1h", 300), "");
+  EXPECT_EQ(found("algorithm: fixed_window, limit: 10000, window: 1h", 300), "");
+}
+
 }  // namespace
 }  // namespace sluice::app::doctor
