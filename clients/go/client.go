@@ -11,59 +11,14 @@
 package sluice
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
-	"log"
-	"net"
-	"net/url"
-	"os"
 	"sync/atomic"
 	"time"
 
 	"sluice.example/sluice/internal/clock"
 	"sluice.example/sluice/throttle"
 )
-
-// FailMode is what a check decides when Sluice does not answer.
-type FailMode string
-
-const (
-	FailOpen   FailMode = "open"   // Requests pass.
-	FailClosed FailMode = "closed" // Requests are denied with 503.
-)
-
-// NoRetries as Config.Retries sends each call once, and no idempotency key.
-const NoRetries = -1
-
-// Config is how a Client asks. The zero value of each member is what it says.
-type Config struct {
-	// URL of a check listener. "" is http://127.0.0.1:8080.
-	URL string
-	// Token of the listener, if it has `auth`.
-	Token string
-	// Timeout is what a call takes at most, connecting and retries included; a context that ends before wins. 0 is 100 ms.
-	Timeout time.Duration
-	// Retries is how often a call is sent again that failed on the way. With retries, a check carries an idempotency key, so it is
-	// charged once; the daemon keeps its answer for that. 0 is 1; NoRetries is none.
-	Retries int
-	// Fail is what Check decides when Sluice does not answer. "" is FailOpen.
-	Fail FailMode
-	// Breaker is when to stop asking a daemon that does not answer. nil is NewBreaker(3, time.Second).
-	Breaker *Breaker
-	// Policy is how Acquire waits. The zero value is throttle.DefaultPolicy.
-	Policy throttle.Policy
-	// TLS is for https. nil verifies with the system's certificates.
-	TLS *tls.Config
-	// Dial connects, for instance to a Unix socket. nil is that of net.Dialer.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// MaxIdle is how many connections are kept open between calls. 0 is 32.
-	MaxIdle int
-	// Logf gets a line when the breaker opens and closes, and for calls of a middleware that are wrong. nil is log.Printf.
-	Logf func(format string, arguments ...any)
-}
 
 // Client asks a Sluice daemon over HTTP. Any number of goroutines may use it.
 type Client struct {
@@ -77,72 +32,6 @@ type Client struct {
 	logf     func(format string, arguments ...any)
 	clock    clock.Clock
 	loggedAt atomic.Int64 // Unix seconds of the last call of a middleware that was wrong.
-}
-
-// New makes a Client. It connects with the first call.
-func New(config Config) (*Client, error) {
-	if config.URL == "" {
-		config.URL = "http://127.0.0.1:8080"
-	}
-	base, err := url.Parse(config.URL)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("sluice: URL: expected http://HOST:PORT or https://HOST:PORT, got %q", config.URL)
-	}
-	if config.Fail == "" {
-		config.Fail = FailOpen
-	}
-	if config.Fail != FailOpen && config.Fail != FailClosed {
-		return nil, fmt.Errorf(`sluice: Fail: expected "open" or "closed", got %q`, config.Fail)
-	}
-	if config.Timeout < 0 || config.Retries < NoRetries || config.MaxIdle < 0 {
-		return nil, errors.New("sluice: Timeout, Retries and MaxIdle are not negative")
-	}
-	heads, err := headsOf(base, config.Token)
-	if err != nil {
-		return nil, fmt.Errorf("sluice: %w", err)
-	}
-	c := &Client{
-		heads: heads, timeout: config.Timeout, attempts: 1 + config.Retries, fail: config.Fail, breaker: config.Breaker,
-		policy: config.Policy, logf: config.Logf, clock: clock.System,
-	}
-	c.pool.address, c.pool.dial, c.pool.most = hostPort(base), config.Dial, config.MaxIdle
-	if config.Timeout == 0 {
-		c.timeout = 100 * time.Millisecond
-	}
-	switch config.Retries {
-	case 0:
-		c.attempts = 2
-	case NoRetries:
-		c.attempts = 1
-	}
-	if c.breaker == nil {
-		c.breaker = NewBreaker(3, time.Second)
-	}
-	if c.policy == (throttle.Policy{}) {
-		c.policy = throttle.DefaultPolicy()
-	}
-	if err := c.policy.Validate(); err != nil {
-		return nil, fmt.Errorf("sluice: %w", err)
-	}
-	if c.logf == nil {
-		c.logf = log.Printf
-	}
-	if c.pool.dial == nil {
-		c.pool.dial = new(net.Dialer).DialContext
-	}
-	if c.pool.most == 0 {
-		c.pool.most = 32
-	}
-	if base.Scheme == "https" {
-		c.pool.tls = &tls.Config{}
-		if config.TLS != nil {
-			c.pool.tls = config.TLS.Clone()
-		}
-		if c.pool.tls.ServerName == "" {
-			c.pool.tls.ServerName = base.Hostname()
-		}
-	}
-	return c, nil
 }
 
 // Close closes the idle connections. The client can still be used.
@@ -315,79 +204,6 @@ func (c *Client) ask(ctx context.Context, request []byte, attempts int, into any
 		return err
 	}
 	return parse(got, into)
-}
-
-// send fails with an *UnavailableError if the breaker is open or the time is over, and with the context's error if that ended.
-func (c *Client) send(ctx context.Context, request []byte, timeout time.Duration, attempts int) (*reply, error) {
-	if !c.breaker.allows() {
-		return nil, &UnavailableError{errors.New("Sluice did not answer lately")}
-	}
-	if timeout <= 0 {
-		timeout = c.timeout
-	}
-	now := time.Now()
-	end := now.Add(timeout)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
-		end = deadline
-	}
-	for ; ; attempts-- {
-		// Each attempt has its part of the time, so that a lost packet leaves time for another.
-		got, err := c.sendOnce(ctx, request, now.Add(end.Sub(now)/time.Duration(attempts)))
-		if err == nil {
-			c.heard(got)
-			return got, nil
-		}
-		now = time.Now()
-		if ended := contextError(ctx, now); ended != nil {
-			return nil, ended // The caller's time is over. That says nothing about Sluice.
-		}
-		if attempts > 1 && now.Before(end) {
-			continue
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
-			err = errors.New("timed out")
-		}
-		if c.breaker.failed() {
-			c.logf("sluice: Sluice does not answer (%v): requests are decided without it", err)
-		}
-		return nil, &UnavailableError{err}
-	}
-}
-
-// contextError is the context's error. A connection's timer may end a moment before that of the context's deadline.
-func contextError(ctx context.Context, now time.Time) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if deadline, ok := ctx.Deadline(); ok && !now.Before(deadline) {
-		return context.DeadlineExceeded
-	}
-	return nil
-}
-
-func (c *Client) sendOnce(ctx context.Context, request []byte, until time.Time) (*reply, error) {
-	connection, err := c.pool.take(ctx, until)
-	if err != nil {
-		return nil, err
-	}
-	got, reusable, err := connection.exchange(ctx, request, until)
-	if err != nil || !reusable {
-		connection.Close()
-	} else {
-		c.pool.give(connection)
-	}
-	return got, err
-}
-
-// heard tells the breaker about a response.
-func (c *Client) heard(got *reply) {
-	if notOurs(got.status) && !bytes.Contains(got.body, []byte(`"allowed"`)) {
-		if c.breaker.failed() {
-			c.logf("sluice: Sluice does not answer (status %d): requests are decided without it", got.status)
-		}
-	} else if c.breaker.succeeded() {
-		c.logf("sluice: Sluice answers again")
-	}
 }
 
 // withoutSluice is the decision of the fail mode.
