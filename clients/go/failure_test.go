@@ -171,7 +171,7 @@ func TestARetryHasTheSameKey(t *testing.T) {
 		s := newScripted(t, secondOf(first))
 		timeout := patient
 		if first == silence {
-			timeout = 2 * time.Second
+			timeout = 8 * time.Second
 		}
 		same(t, must(newClient(t, Config{URL: s.url, Timeout: timeout}).Check(background, nil))(t).Degraded, false)
 		if len(s.keys) != 2 || s.keys[0] != s.keys[1] || len(s.keys[0]) != 32 {
