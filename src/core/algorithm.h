@@ -251,8 +251,9 @@ inline constexpr Algorithm kHoldingAlgorithm =
 
 // One of them for each steps: the first that has these.
 [[nodiscard]] constexpr bool IsFirstOfItsSteps(const AlgorithmTraits& traits) {
-  const auto* const first = std::ranges::find(kAlgorithms, traits.steps, &AlgorithmTraits::steps);
-  return traits.in_rules && first->algorithm == traits.algorithm;
+  return traits.in_rules &&
+         std::ranges::find(kAlgorithms, traits.steps, &AlgorithmTraits::steps)->algorithm ==
+             traits.algorithm;
 }
 inline constexpr auto kStepsInRules = AlgorithmsWith<IsFirstOfItsSteps>();
 

@@ -70,9 +70,12 @@ std::string_view NameOf(Sync sync) {
 }
 
 std::optional<Algorithm> AlgorithmNamed(std::string_view name) {
-  const auto* const found = std::ranges::find(
-      kRuleAlgorithms, name, [](Algorithm algorithm) { return NameOf(algorithm); });
-  return found == kRuleAlgorithms.end() ? std::nullopt : std::optional(*found);
+  for (const Algorithm algorithm : kRuleAlgorithms) {
+    if (NameOf(algorithm) == name) {
+      return algorithm;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string OwnersOf(QuotaField field) {

@@ -10,8 +10,8 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "core/algorithm_state.h"
 #include "core/quota.h"
-#include "replay/algorithm_state.h"
 #include "rules/rule.h"
 
 namespace sluice::replay {
@@ -110,9 +110,9 @@ class Comparison {
 
  private:
   struct Lane {
-    AlgorithmState state;
+    core::AlgorithmState state;
     ExactWindow admitted;
-    AlgorithmState counter;
+    core::AlgorithmState counter;
   };
   struct Key {
     std::vector<Lane> lanes;  // By row.

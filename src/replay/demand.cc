@@ -71,7 +71,7 @@ Units Demand::CountedAfter(const Quota& quota, WallInstant at, Cost cost) {
     }
     case core::Refill::kSliding: {
       if (!traits.is_exact) {
-        return As<AlgorithmState>(count_).Count(quota, at, cost);
+        return As<core::AlgorithmState>(count_).Count(quota, at, cost);
       }
       auto& window = As<PeakWindow>(count_);
       window.Add(at, cost.units, quota.window);

@@ -8,9 +8,9 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "core/algorithm_state.h"
 #include "core/quota.h"
 #include "core/wide.h"
-#include "replay/algorithm_state.h"
 
 namespace sluice::replay {
 
@@ -97,7 +97,7 @@ class Demand {
  private:
   [[nodiscard]] Units CountedAfter(const core::Quota& quota, WallInstant at, Cost cost);
 
-  std::variant<BucketLevel, PeriodCount, PeakWindow, AlgorithmState> count_;
+  std::variant<BucketLevel, PeriodCount, PeakWindow, core::AlgorithmState> count_;
   bool denied_ = false;
   Units peak_ = 0;
   Units limit_ = 0;

@@ -114,6 +114,12 @@ void HandleShadowReport(const Routed& routed);
 // minute first, and when requests passed without a limit.
 void HandleHistory(const Routed& routed);
 
+// POST /v1/ratelimit/lab: what algorithms would decide about a stream of arrivals, in a time of its
+// own and apart from all keys. {"quotas": [{"algorithm": "gcra", "limit": 10, "rate": 10,
+// "window_ms": 10000}], "events": [{"at": 0, "cost": 1}, {"at": 40, "peek": true}]}; the answer has
+// a list of decisions for each quota.
+void HandleLab(const Routed& routed);
+
 // --- Operators: the daemon -----------------------------------------------------------------------
 
 void HandleHealth(const Routed& routed);

@@ -111,6 +111,7 @@ constexpr Route kRoutes[] = {
      .needs = kAdminState},
     {.path = "/v1/ratelimit/bans", .methods = kRead, .roles = {kAdmin}, .handle = HandleBans},
     {.path = "/v1/ratelimit/unban", .methods = {kPost}, .roles = {kAdmin}, .handle = HandleUnban},
+    {.path = "/v1/ratelimit/lab", .methods = {kPost}, .roles = {kAdmin}, .handle = HandleLab},
 
     {.path = kMetricsPath, .methods = kRead, .roles = {kAdmin, kMetrics}, .handle = HandleMetrics},
     {.path = "/healthz",

@@ -19,6 +19,8 @@ DOCUMENT = pathlib.Path(sys.argv.pop(2))
 from admin_client import QUOTA, SLUICE, Case  # noqa: E402  (takes its own argument)
 
 SOURCE = json.loads(DOCUMENT.read_text())
+LAB = {"quotas": [{"algorithm": "gcra", "limit": 2, "rate": 2, "window_ms": 1000}],
+       "events": [{"at": 0}, {"at": 10, "cost": 2}, {"at": 20, "peek": True}]}
 C = "/v1/ratelimit/"
 METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
 PROXY = "/v1/check/http"  # A proxy asks with the method of the request that it was asked.
@@ -103,6 +105,8 @@ CALLS = [
     ("get", C + "bans", C + "bans", None, {}, 200),
     ("post", C + "unban", C + "unban", {"user_id": "u"}, {}, 200),
     ("post", C + "unban", C + "unban", {}, {}, 400),
+    ("post", C + "lab", C + "lab", LAB, {}, 200),
+    ("post", C + "lab", C + "lab", {"quotas": []}, {}, 400),
     ("put", C + "config/f", C + "config/{rule_id}",
      {**QUOTA, "key_pattern": "path:{endpoint}", "match": {"endpoint": "/shut"}, "limit": 0}, {}, 200),
     ("get", "/v1/check/http", "/v1/check/http", None, {}, 200),
@@ -136,7 +140,7 @@ CALLS = [
     *((method, C + path, C + place, {"x": "x" * 70000}, {}, 413) for method, path, place in (
         ("put", "config/a", "config/{rule_id}"), ("put", "mode/a", "mode/{rule_id}"),
         ("put", "kill-switch", "kill-switch"), ("post", "unban", "unban"),
-        ("post", "reset", "reset"), ("post", "refund", "refund"))),
+        ("post", "lab", "lab"), ("post", "reset", "reset"), ("post", "refund", "refund"))),
     ("get", "/metrics", "/metrics", None, {}, 200),
     ("get", "/healthz", "/healthz", None, {}, 200),
     ("get", "/readyz", "/readyz", None, {}, 200),

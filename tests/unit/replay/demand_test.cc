@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/algorithm_state.h"
 #include "core/quota.h"
-#include "replay/algorithm_state.h"
 
 namespace sluice::replay {
 namespace {
@@ -69,7 +69,7 @@ TEST(DemandTest, IsBeyondTheLimitIfAndOnlyIfTheRuleDenied) {
       core::Quota quota = Of(algorithm, 1 + below(20), 1 + below(20), std::chrono::seconds(10));
       quota.strict = algorithm == Algorithm::kSlidingWindow && stream % 2 == 1;
       const auto gap_ms = static_cast<std::uint64_t>(1 + below(4'000));
-      AlgorithmState rule;
+      core::AlgorithmState rule;
       Demand demand;
       bool denied = false;
       std::int64_t ms = 0;

@@ -1,15 +1,13 @@
-#include "replay/algorithm_state.h"
+#include "core/algorithm_state.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "core/steps.h"
 
-namespace sluice::replay {
+namespace sluice::core {
 
 namespace {
-
-using core::Quota;
 
 // The limit when an algorithm only counts.
 constexpr Units kCounting = kMaxUnits;
@@ -29,7 +27,7 @@ void Store(std::array<std::uint64_t, 4>& words, const T& state) {
 
 }  // namespace
 
-void AlgorithmState::Entries::Change(std::uint32_t drop, core::Entry append) {
+void AlgorithmState::Entries::Change(std::uint32_t drop, Entry append) {
   gone += drop;
   if (gone * 2 > list.size()) {  // So each entry is moved at most once.
     list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(gone));
@@ -44,7 +42,7 @@ void AlgorithmState::Entries::Change(std::uint32_t drop, core::Entry append) {
 
 Decision AlgorithmState::Check(const Quota& quota, WallInstant at, Cost cost) {
   const TableNow now{.monotonic = TableInstant(at.time_since_epoch()), .wall_clock = at};
-  return core::VisitSteps(quota.algorithm, [&]<class Steps>() -> Decision {
+  return VisitSteps(quota.algorithm, [&]<class Steps>() -> Decision {
     if constexpr (Steps::kTraits.has_entries()) {
       const auto outcome =
           Steps::Check(quota, Load<typename Steps::State>(words_), entries_, now, cost);
@@ -63,10 +61,23 @@ Decision AlgorithmState::Check(const Quota& quota, WallInstant at, Cost cost) {
   });
 }
 
+Decision AlgorithmState::Peek(const Quota& quota, WallInstant at, Cost cost) const {
+  const TableNow now{.monotonic = TableInstant(at.time_since_epoch()), .wall_clock = at};
+  return VisitSteps(quota.algorithm, [&]<class Steps>() -> Decision {
+    if constexpr (Steps::kTraits.has_entries()) {
+      return Steps::Peek(quota, Load<typename Steps::State>(words_), entries_, now, cost).decision;
+    } else if constexpr (Steps::kTraits.has_holds()) {
+      return {};
+    } else {
+      return Steps::Peek(quota, Load<typename Steps::State>(words_), now, cost).decision;
+    }
+  });
+}
+
 Units AlgorithmState::Count(const Quota& quota, WallInstant at, Cost cost) {
   Quota counting = quota;
   counting.limit = kCounting;
   return kCounting - Check(counting, at, cost).remaining;
 }
 
-}  // namespace sluice::replay
+}  // namespace sluice::core
