@@ -3,9 +3,11 @@
 // instructions.py counts the instructions of two numbers of requests, and their difference is the
 // cost of one.
 //
-//   build/bench/bin/decide_load RULES.yaml COUNT
+//   build/bench/bin/decide_load RULES.yaml COUNT [seen]
 //
-// Holds are given back at once.
+// Holds are given back at once. With `seen` each request is recorded for operators, as a daemon
+// does (src/insight/), by a thread that decides a million a second. The nanoseconds of a request
+// are printed as well, for a comparison of both in one run.
 
 #include <chrono>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +31,7 @@ namespace {
 using namespace sluice;  // NOLINT: a program of its own.
 
 constexpr std::uint64_t kUsers = 64;
+constexpr std::uint64_t kPerTick = 250'000;
 constexpr auto kStep = std::chrono::milliseconds(3);
 
 struct Release final : store::HoldCall {
@@ -62,8 +66,9 @@ class Check final : public service::Completion {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: decide_load RULES.yaml COUNT\n");
+  const bool is_seen = argc == 4 && std::string_view(argv[3]) == "seen";
+  if (argc != 3 && !is_seen) {
+    std::fprintf(stderr, "usage: decide_load RULES.yaml COUNT [seen]\n");
     return 2;
   }
   std::ifstream file(argv[1]);
@@ -75,7 +80,8 @@ int main(int argc, char** argv) {
   options.keys = 1000;
   const auto table = std::move(*store::Table::Create(options, clock));
   service::ServiceMetrics metrics;
-  service::LimiterService service(*table, metrics);
+  insight::Insight insight(clock);
+  service::LimiterService service(*table, metrics, nullptr, is_seen ? &insight : nullptr);
   rules::Findings findings;
   const rules::SourceText source{.name = argv[1], .text = text};
   auto rules = rules::RuleSet::Build({&source, 1}, nullptr, findings);
@@ -90,12 +96,24 @@ int main(int argc, char** argv) {
     users.push_back("user_" + std::to_string(i));
   }
   Check check(*table);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const Attribute attributes[] = {{"user_id", users[i % kUsers]}, {"endpoint", "/v1/charges"}};
-    check.check.attributes = attributes;
-    service.Submit(check.operation);
-    clock.Advance(kStep);
+  const auto decide = [&](std::uint64_t requests) {
+    for (std::uint64_t i = 0; i < requests; ++i) {
+      const Attribute attributes[] = {{"user_id", users[i % kUsers]}, {"endpoint", "/v1/charges"}};
+      check.check.attributes = attributes;
+      service.Submit(check.operation);
+      clock.Advance(kStep);
+      if (i % kPerTick == kPerTick - 1 && is_seen) {
+        (void)insight.Tick();
+      }
+    }
+  };
+  if (is_seen) {
+    decide(kPerTick);  // After it the rate of samples has settled.
   }
+  const auto begun = std::chrono::steady_clock::now();
+  decide(count);
+  const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begun);
   std::printf("%llu allowed\n", static_cast<unsigned long long>(check.allowed));
+  std::fprintf(stderr, "%.1f ns\n", static_cast<double>(took.count()) / static_cast<double>(count));
   return 0;
 }

@@ -213,6 +213,9 @@ def of_decisions(program, folder, wanted):
             file = folder / "rules.yaml"
             file.write_text("rules:\n" + rules, encoding="utf-8")
             found[name] = of_commands([program, file, 10000], [program, file, 30000], 20000)
+            if "`gcra`" in name:
+                found[f"{name}, recorded for operators"] = of_commands(
+                    [program, file, 10000, "seen"], [program, file, 30000, "seen"], 20000)
     return found
 
 

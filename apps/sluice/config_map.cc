@@ -124,6 +124,13 @@ constexpr auto kIdempotencyFields = std::to_array<ConfigField>({
                  "credential or the address does"),
 });
 
+constexpr auto kInsightFields = std::to_array<ConfigField>({
+    table::Value("hot_key_share", "percentage or `off`", table::Is("10%"),
+                 "The share of a rule's requests from which on a key is reported in the log"),
+    table::Count("hot_key_requests", 1, kMaxUnits, table::Is("1000"),
+                 "The least requests of a rule in 30 seconds for that"),
+});
+
 constexpr auto kLogFields = std::to_array<ConfigField>({
     table::Word("level", kLevels, table::Is("info"), "What is logged, from this level up"),
     table::Word("format", kFormats, table::Is("text"), "How a line is written"),
@@ -156,6 +163,8 @@ constexpr auto kConfigurationFields = std::to_array<ConfigField>({
     table::Map("envoy", kEnvoyMap, "none", "Envoy's rate limit service on the gRPC listeners"),
     table::Map("idempotency", kIdempotencyMap, table::Is("{keep: 24h, mebibytes: 64}"),
                "Answers to checks with an Idempotency-Key"),
+    table::Map("insight", kInsightMap, table::Is("{hot_key_share: 10%, hot_key_requests: 1000}"),
+               "What operators are told of the requests that are decided"),
 });
 
 }  // namespace
@@ -167,6 +176,7 @@ constinit const ConfigMap kProxyMap{"proxy", kProxyFields};
 constinit const ConfigMap kListenerMap{"a listener", kListenerFields};
 constinit const ConfigMap kEnvoyMap{"envoy", kEnvoyFields};
 constinit const ConfigMap kIdempotencyMap{"idempotency", kIdempotencyFields};
+constinit const ConfigMap kInsightMap{"insight", kInsightFields};
 constinit const ConfigMap kLogMap{"log", kLogFields};
 constinit const ConfigMap kConfiguration{"a configuration", kConfigurationFields};
 

@@ -69,6 +69,7 @@ extern const ConfigMap kEtcdTlsMap;
 extern const ConfigMap kEtcdAuthMap;
 extern const ConfigMap kEnvoyMap;
 extern const ConfigMap kIdempotencyMap;
+extern const ConfigMap kInsightMap;
 extern const ConfigMap kLogMap;
 
 // docs/configuration-reference.md: every field with its type, default, range and meaning.

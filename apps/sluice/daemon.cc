@@ -17,6 +17,7 @@
 #include "daemon_files.h"
 #include "engine.h"
 #include "greeting.h"
+#include "insight_schedule.h"
 #include "lifecycle.h"
 #include "log.h"
 #include "net/event_loop.h"
@@ -100,10 +101,12 @@ class Daemon {
                    parts_.config->table.snapshot_interval),
         fleet_(*parts_.engine, *parts_.server),
         history_(control, clock, *parts_.engine),
+        insight_(control, parts_.engine->insight, parts_.engine->service, parts_.config->hot_keys),
         announcement_(parts_),
-        lifecycle_(control,
-                   {&snapshots_, &fleet_, &history_, parts_.server.get(), &announcement_}) {
+        lifecycle_(control, {&snapshots_, &fleet_, &history_, &insight_, parts_.server.get(),
+                             &announcement_}) {
     snapshots_.AddMetrics(parts_.engine->registry);
+    parts_.engine->registry.Add(insight_);
   }
 
   // Serves until a signal asks for the end and all is drained.
@@ -119,6 +122,7 @@ class Daemon {
   SnapshotSchedule snapshots_;
   FleetConnections fleet_;
   HistoryRecorder history_;
+  InsightSchedule insight_;
   Announcement announcement_;
   Lifecycle lifecycle_;
   bool stopping_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -142,6 +143,36 @@ void ReadIdempotency(const yaml::Node& node, Reporter& report, IdempotencyConfig
   ReadFields(node, kIdempotencyMap, fields, report);
 }
 
+// "10%", from 1 to 100; 0 for "off".
+std::optional<double> ShareOf(std::string_view text) {
+  if (text == "off") {
+    return 0;
+  }
+  int percent = 0;
+  const char* const end = text.data() + text.size() - 1;
+  if (!text.ends_with('%') || std::from_chars(text.data(), end, percent).ptr != end ||
+      percent < 1 || percent > 100) {
+    return std::nullopt;
+  }
+  return percent / 100.0;
+}
+
+void ReadInsight(const yaml::Node& node, Reporter& report, HotKeyConfig& hot_keys) {
+  const auto read_share = [&](const yaml::Node& value) {
+    const auto share = value.is_text() ? ShareOf(value.text) : std::nullopt;
+    if (!share) {
+      report.Fail(value, "hot_key_share must be 1% to 100%, or off");
+    }
+    hot_keys.share = share.value_or(hot_keys.share);
+  };
+  const auto read_requests = [&](const yaml::Node& value) {
+    ReadCount(value, kInsightMap["hot_key_requests"], report, hot_keys.requests);
+  };
+  const auto fields = std::to_array<FieldReader>(
+      {{"hot_key_share", read_share}, {"hot_key_requests", read_requests}});
+  ReadFields(node, kInsightMap, fields, report);
+}
+
 void ReadLog(const yaml::Node& node, Reporter& report, DaemonConfig& config) {
   const auto read_level = [&](const yaml::Node& value) {
     const ConfigField& field = kLogMap["level"];
@@ -198,6 +229,7 @@ std::vector<FieldReader> TopFields(const std::filesystem::path& folder, Reporter
       {"envoy", [&](const yaml::Node& value) { config.envoy = ReadEnvoy(value, folder, report); }},
       {"idempotency",
        [&](const yaml::Node& value) { ReadIdempotency(value, report, config.idempotency); }},
+      {"insight", [&](const yaml::Node& value) { ReadInsight(value, report, config.hot_keys); }},
   };
 }
 

@@ -46,6 +46,12 @@ struct IdempotencyConfig {
   std::string caller;          // The attribute that says whose a key is; "": none does.
 };
 
+// When a key is reported that makes a large share of a rule's requests.
+struct HotKeyConfig {
+  double share = 0.1;            // 0: never.
+  std::size_t requests = 1'000;  // Of the rule, in half a minute; fewer report nothing.
+};
+
 enum class LogFormat : std::uint8_t { kText, kJson };
 
 // What sluice.yaml says. Every field has a default, so that an empty file serves.
@@ -67,6 +73,7 @@ struct DaemonConfig {
   std::size_t connections_per_peer = 0;  // Of these from one address; 0: half of them.
   Duration drain_timeout = std::chrono::seconds(10);
   IdempotencyConfig idempotency;
+  HotKeyConfig hot_keys;
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
 };

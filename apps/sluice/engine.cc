@@ -64,6 +64,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(const DaemonConfig& config, const b
 
 Engine::Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clock& clock)
     : config(settings),
+      insight(clock),
       table(std::move(opened)),
       keys(signing::Derive(table.store->secret(), "sluice tokens of a table"), clock),
       redis(MakeRedis(config, clock, keys)),
@@ -87,6 +88,10 @@ Engine::Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clo
     registry.Add(rate_limit_metrics);
   }
   registry.Add(answers);
+  registry.AddCounter("sluice_insight_lost_total",
+                      "Requests that `sluice top` misses because too many threads recorded, or one "
+                      "recorded too much at once.",
+                      [this] { return insight.lost(); });
 }
 
 const insight::History& Engine::RecordHistory(const base::Clock& clock) {

@@ -32,6 +32,7 @@ Result<std::unique_ptr<Server>> Server::Open(net::EventLoop& control, Engine& en
                   .modes = modes,
                   .service = engine.service,
                   .metrics = engine.metrics,
+                  .insight = engine.insight,
                   .history = [&engine, &clock]() -> const insight::History& {
                     return engine.RecordHistory(clock);
                   }},

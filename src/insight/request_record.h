@@ -48,7 +48,7 @@ struct DecisionRecord {
   // Whose; empty if a key attribute was missing. Of a secret attribute it has the hash.
   std::span<const core::KeyPart> parts;
   const core::Quota* quota = nullptr;  // The numbers it was judged by. Never nullptr.
-  Cost cost;
+  Cost cost{};
   const Decision* decision = nullptr;  // Never nullptr.
   Outcome outcome = Outcome::kAllowed;
   bool charged = false;

@@ -147,11 +147,7 @@ void RuleCheck::MakeVerdict() {
   for (const RuleDecision& made : verdict.decisions) {
     const Decision& decision = made.decision;
     any_denied |= !decision.allowed;
-    if (!decision.shadow || decision.allowed || decision.degraded) {
-      continue;
-    }
-    metrics_->shadow_denials().Count(made.rule->id, made.parts, verdict.allowed);
-    if (verdict.allowed) {
+    if (verdict.allowed && decision.shadow && !decision.allowed && !decision.degraded) {
       active.counters[made.rule->number]->AddNewlyDenied();
     }
   }

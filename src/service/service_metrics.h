@@ -18,7 +18,6 @@
 
 #include "insight/request_record.h"
 #include "rules/rule_set.h"
-#include "service/shadow_denials.h"
 #include "telemetry/counter.h"
 #include "telemetry/registry.h"
 
@@ -101,8 +100,6 @@ class ServiceMetrics final : public telemetry::Source {
   [[nodiscard]] std::uint64_t NewlyDenied(std::string_view rule) const;
   // When counting began.
   [[nodiscard]] std::chrono::system_clock::time_point since() const noexcept { return since_; }
-  // The keys that shadow rules would have denied.
-  [[nodiscard]] ShadowDenials& shadow_denials() noexcept { return shadow_denials_; }
   // From the submission of a request to its verdict; nullptr if that is not measured.
   [[nodiscard]] telemetry::Histogram* durations() noexcept {
     return times_decisions_ ? &duration_ : nullptr;
@@ -128,7 +125,6 @@ class ServiceMetrics final : public telemetry::Source {
   RuleCounts throttle_;
   telemetry::CounterGroup reloads_;  // [0] failed, [1] ok.
   telemetry::Histogram duration_;
-  ShadowDenials shadow_denials_;
 
   mutable std::mutex mutex_;  // Guards all members below.
   std::unordered_map<std::string, Known> known_;

@@ -113,6 +113,10 @@ void HandleShadowReport(const Routed& routed);
 // GET /v1/ratelimit/history: what counters grew by in each minute of the last hour, the oldest
 // minute first, and when requests passed without a limit.
 void HandleHistory(const Routed& routed);
+// GET /v1/ratelimit/top?rule=&kind=&window=&n=: for each rule the keys that count most, by what it
+// decided of them: `kind` all, allowed, denied, banned or shadow; in the last `minute` or since the
+// `start`. See insight::TopKeys.
+void HandleTop(const Routed& routed);
 
 // POST /v1/ratelimit/lab: what algorithms would decide about a stream of arrivals, in a time of its
 // own and apart from all keys. {"quotas": [{"algorithm": "gcra", "limit": 10, "rate": 10,

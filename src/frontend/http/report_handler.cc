@@ -1,11 +1,14 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/quota.h"
 #include "frontend/http/handlers.h"
+#include "insight/insight.h"
+#include "insight/key_text.h"
 #include "rules/rule.h"
 #include "service/service_metrics.h"
 #include "wire/json_writer.h"
@@ -17,10 +20,20 @@ namespace sluice::frontend::http {
 namespace {
 
 using service::Outcome;
-using service::ShadowDenials;
+
+void AppendShadowedKey(const insight::HeavyKey& key, wire::JsonWriter& json) {
+  json.BeginObject();
+  json.Name("key").Text(insight::TextOf(insight::PartsOf(key.key)));
+  json.Name("would_deny").Number(static_cast<std::int64_t>(key.count));
+  json.Name("newly_denied").Number(static_cast<std::int64_t>(key.newly_denied));
+  if (key.AtLeast() != key.count) {
+    json.Name("at_least").Number(static_cast<std::int64_t>(key.AtLeast()));
+  }
+  json.EndObject();
+}
 
 void AppendShadowed(const AdminContext& context, const rules::Rule& rule,
-                    const std::vector<ShadowDenials::Key>& keys, wire::JsonWriter& json) {
+                    std::span<const insight::RuleTop> tops, wire::JsonWriter& json) {
   const auto count = [&](Outcome outcome) {
     return static_cast<std::int64_t>(context.metrics.Count(rule.id, outcome));
   };
@@ -36,18 +49,11 @@ void AppendShadowed(const AdminContext& context, const rules::Rule& rule,
   json.Name("would_deny").Number(denied);
   json.Name("newly_denied").Number(static_cast<std::int64_t>(context.metrics.NewlyDenied(rule.id)));
   json.Name("keys").BeginArray();
-  for (const ShadowDenials::Key& key : keys) {
-    if (key.rule != rule.id) {
-      continue;
+  const auto top = std::ranges::find(tops, rule.id, &insight::RuleTop::rule);
+  if (top != tops.end()) {
+    for (const insight::RuleTop::Key& key : top->keys) {
+      AppendShadowedKey(key.counted, json);
     }
-    json.BeginObject();
-    json.Name("key").Text(key.text);
-    json.Name("would_deny").Number(static_cast<std::int64_t>(key.denied));
-    json.Name("newly_denied").Number(static_cast<std::int64_t>(key.newly_denied));
-    if (key.overcount != 0) {
-      json.Name("at_least").Number(static_cast<std::int64_t>(key.denied - key.overcount));
-    }
-    json.EndObject();
   }
   json.EndArray().EndObject();
 }
@@ -97,7 +103,10 @@ void HandleExplain(const Routed& routed) {
 void HandleShadowReport(const Routed& routed) {
   const AdminContext& context = *routed.at.settings.context;
   const auto set = context.rules.rules();
-  const std::vector<ShadowDenials::Key> keys = context.metrics.shadow_denials().Keys();
+  const insight::Insight::TopReading top =
+      context.insight.Top({.kind = static_cast<std::size_t>(insight::Kind::kShadow),
+                           .window = insight::Window::kStart,
+                           .most = insight::TopKeys::kMostRoom});
   std::string body;
   wire::JsonWriter json(body);
   json.BeginObject();
@@ -105,7 +114,7 @@ void HandleShadowReport(const Routed& routed) {
   json.Name("since").Number(std::chrono::system_clock::to_time_t(context.metrics.since()));
   json.Name("rules").BeginArray();
   for (const rules::Rule& rule : set->rules()) {
-    AppendShadowed(context, rule, keys, json);
+    AppendShadowed(context, rule, top.rules, json);
   }
   json.EndArray().EndObject();
   routed.exchange.AnswerText(200, "application/json", body);

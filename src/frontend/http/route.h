@@ -16,6 +16,7 @@
 #include "frontend/http/exchange.h"
 #include "frontend/http/front_end_settings.h"
 #include "insight/history.h"
+#include "insight/insight.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "telemetry/registry.h"
@@ -42,6 +43,7 @@ struct AdminContext {
   control::ModeFile& modes;
   service::LimiterService& service;
   service::ServiceMetrics& metrics;
+  insight::Insight& insight;
   // The last hour, up to now. None: its route is not served.
   std::function<const insight::History&()> history{};
 };

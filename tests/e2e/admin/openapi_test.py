@@ -87,6 +87,8 @@ CALLS = [
     ("get", C + "explain?cost=x", C + "explain", None, {}, 400),
     ("get", C + "shadow-report", C + "shadow-report", None, {}, 200),
     ("get", C + "history", C + "history", None, {}, 200),
+    ("get", C + "top?rule=a&kind=denied&window=start&n=3", C + "top", None, {}, 200),
+    ("get", C + "top?kind=worst", C + "top", None, {}, 400),
     ("post", C + "refund", C + "refund#admin", {"user_id": "u", "units": 1}, {}, 200),
     ("post", C + "refund", C + "refund", {"user_id": "u"}, {}, 400),
     ("post", C + "refund", C + "refund#admin", {"worker": "w", "units": 1}, {}, 422),

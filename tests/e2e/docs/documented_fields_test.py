@@ -59,6 +59,7 @@ SECTIONS = {
         "connections_per_peer": "connections_per_peer: 50",
         "drain_timeout": "drain_timeout: 5s",
         "idempotency": "idempotency: {keep: 1h, mebibytes: 1}",
+        "insight": "insight: {hot_key_share: 20%}",
         "log": "log: {level: warn, format: json}"}),
     "listener": (listener, ["configuration-reference.md"], {
         "address": "address: '127.0.0.1:0'",
@@ -137,6 +138,8 @@ SECTIONS = {
         "semantics": "directory: domains, semantics: sluice"}),
     "idempotency": (lambda text: config("idempotency: {" + text + "}"), ["configuration-reference.md"], {
         "keep": "keep: 1h", "mebibytes": "mebibytes: 1", "caller": "caller: tenant"}),
+    "insight": (lambda text: config("insight: {" + text + "}"), ["configuration-reference.md"], {
+        "hot_key_share": "hot_key_share: 5%", "hot_key_requests": "hot_key_requests: 100"}),
     "log": (lambda text: config("log: {" + text + "}"), ["configuration-reference.md"], {
         "level": "level: warn", "format": "format: json"}),
     "a rule file": (lambda text: text + "\n", ["rules.md"], {
@@ -197,7 +200,7 @@ REFERENCE = {
     "`store.redis.sentinel`": "redis.sentinel", "`store.redis.tls`": "redis.tls", "`store.redis.lease`": "redis.lease",
     "`table`": "table", "`rule_sources[]`": "rule source", "`rule_sources[].api`": "api", "`rule_sources[].etcd`": "etcd",
     "`rule_sources[].etcd.tls`": "etcd.tls", "`rule_sources[].etcd.auth`": "etcd.auth", "`log`": "log", "`envoy`": "envoy",
-    "`idempotency`": "idempotency"}
+    "`idempotency`": "idempotency", "`insight`": "insight"}
 
 ENVOY = """domain: d
 descriptors:
@@ -303,7 +306,7 @@ class DocumentedFieldsTest(unittest.TestCase):
         (self.folder / "c.yaml").write_text(
             "listeners: [{address: '127.0.0.1:0'}, {address: '127.0.0.1:0', role: admin}]\n"
             "table: {keys: 1000}\nconnections: 100\nconnections_per_peer: 50\nenvoy: {directory: domains}\n"
-            "drain_timeout: 5s\nidempotency: {keep: 1h, mebibytes: 1}\nrule_sources: [{files: ['none/*.yaml']}]\n"
+            "drain_timeout: 5s\nidempotency: {keep: 1h, mebibytes: 1}\ninsight: {hot_key_share: off}\nrule_sources: [{files: ['none/*.yaml']}]\n"
             "rules: []\nattributes: {peer: {type: ip}}\nloops: 1\nlog: {level: info}\n")
         with subprocess.Popen([SLUICE, "serve", "--config", "c.yaml"], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as daemon:

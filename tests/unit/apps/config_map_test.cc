@@ -141,6 +141,8 @@ TEST(ConfigMapTest, LiteralDefaultsAreThoseInForce) {
       {"envoy.semantics", envoy.settings.compatible ? "compatible" : "sluice"},
       {"idempotency.keep", duration(config.idempotency.keep)},
       {"idempotency.mebibytes", std::to_string(config.idempotency.mebibytes)},
+      {"insight.hot_key_share", fmt::format("{:.0f}%", config.hot_keys.share * 100)},
+      {"insight.hot_key_requests", std::to_string(config.hot_keys.requests)},
   };
   std::size_t literals = 0;
   for (const Written& at : AllFields()) {

@@ -58,10 +58,13 @@ connections: 7
 drain_timeout: 250ms
 log: {level: warn, format: json}
 idempotency: {keep: 2h, mebibytes: 3, caller: tenant}
+insight: {hot_key_share: 25%, hot_key_requests: 7}
 )");
   EXPECT_EQ(config.idempotency.keep, std::chrono::hours(2));
   EXPECT_EQ(config.idempotency.mebibytes, 3U);
   EXPECT_EQ(config.idempotency.caller, "tenant");
+  EXPECT_DOUBLE_EQ(config.hot_keys.share, 0.25);
+  EXPECT_EQ(config.hot_keys.requests, 7U);
   EXPECT_EQ(config.listeners[1].token, "secret");
   EXPECT_EQ(config.table.path, "/run/t");
   EXPECT_EQ(config.table.keys, 5U);
@@ -140,6 +143,9 @@ TEST(DaemonConfigTest, SaysWhereAMistakeIsAndWhatToWrite) {
       {"connections: 0", "connections must be 1 to 10000000"},
       {"drain_timeout: 10", "a unit is missing, write 10s"},
       {"idempotency: {caller: \"\"}", "name an attribute"},
+      {"insight: {hot_key_share: 0.1}", "1% to 100%, or off"},
+      {"insight: {hot_key_share: 101%}", "1% to 100%, or off"},
+      {"insight: {hot_key_share: \"%\"}", "1% to 100%, or off"},
       {"log: debug", "log must be a map"},
       {"log: {level: debgu}", "did you mean debug?"},
       {"loops: 1\nloops: 2", ":2:1: key loops is given twice"},

@@ -73,7 +73,7 @@ class CallFixture : public testing::Test {
 
   support::ManualClock clock_;
   RateLimitMetrics metrics_;
-  insight::Insight insight_;
+  insight::Insight insight_{clock_};
   std::unique_ptr<store::Table> table_;
   std::unique_ptr<RateLimitService> service_;
   std::unique_ptr<ConfigurationPin> pin_;

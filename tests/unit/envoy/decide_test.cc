@@ -53,8 +53,10 @@ TEST_F(DecideTest, EachDecidedCallIsRecordedOnce) {
   AskOne("a", "x");
   AskOne("none", "x");
   Ask({});  // Refused: no descriptor.
-  EXPECT_EQ(insight_.allowed(), 1U);
-  EXPECT_EQ(insight_.denied(), 1U);
+  const auto top = insight_.Top({});
+  ASSERT_EQ(top.rules.size(), 1U);
+  EXPECT_EQ(top.rules[0].rule, kEnvoyRule);
+  EXPECT_THAT(top.rules[0].totals, ElementsAre(1, 1, 0, 0, 2));  // Allowed, denied, ... all.
 }
 
 TEST_F(DecideTest, CountsDownAndSaysWhenTheWindowEnds) {

@@ -1,11 +1,19 @@
 #include "insight/insight.h"
 
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/manual_clock.h"
 #include "unit/service/service_fixture.h"
 
 namespace sluice::service {
 namespace {
+
+using ::testing::ElementsAre;
 
 core::Quota OneAMinute() {
   core::Quota quota;
@@ -19,9 +27,18 @@ core::Quota OneAMinute() {
 // What of the service's work operators see.
 class RecordedTest : public ::testing::Test {
  protected:
+  // Allowed, denied, banned, shadow, all.
+  std::vector<std::uint64_t> TotalsOf(std::string_view rule) {
+    for (const insight::RuleTop& top : insight.Top({.rule = rule}).rules) {
+      return {top.totals.begin(), top.totals.end()};
+    }
+    return {};
+  }
+
+  support::ManualClock clock;
   support::ScriptedStore store;
   ServiceMetrics metrics;
-  insight::Insight insight;
+  insight::Insight insight{clock};
   LimiterService service{store, metrics, nullptr, &insight};
 };
 
@@ -29,28 +46,47 @@ TEST_F(RecordedTest, EachDecidedRequestOnceAndNoPeekAndNoError) {
   service.SetRules(RulesOf("rules:\n" + RuleText("a") + RuleText("b")));
   TestCheck call;
   service.Submit(call.operation);
-  EXPECT_EQ(insight.allowed(), 1U);
+  EXPECT_THAT(TotalsOf("a"), ElementsAre(1, 0, 0, 0, 1));
+  EXPECT_THAT(TotalsOf("b"), ElementsAre(1, 0, 0, 0, 1));
 
   store.script = [](const store::Check& /*check*/) {
     return store::CheckAnswer{.decision = {.reason = Reason::kQuotaExceeded, .limit = 10}};
   };
   service.Submit(call.operation);
-  EXPECT_EQ(insight.denied(), 1U);
+  EXPECT_THAT(TotalsOf("a"), ElementsAre(1, 1, 0, 0, 2));
 
   call.check.peek = true;
   service.Submit(call.operation);
   call.check.peek = false;
   call.check.only_rule = "none";
   service.Submit(call.operation);
-  EXPECT_EQ(insight.allowed(), 1U);
-  EXPECT_EQ(insight.denied(), 1U);
+  EXPECT_THAT(TotalsOf("a"), ElementsAre(1, 1, 0, 0, 2));
+  EXPECT_THAT(TotalsOf("b"), ElementsAre(1, 1, 0, 0, 2));
+}
+
+TEST_F(RecordedTest, WhatAShadowRuleWouldDenyAndWhetherOthersDidToo) {
+  service.SetRules(RulesOf("rules:\n" + RuleText("dark", ", mode: shadow") + StrictText("live")));
+  store.script = [](const store::Check& /*check*/) {
+    return store::CheckAnswer{.decision = {.reason = Reason::kQuotaExceeded, .limit = 10}};
+  };
+  TestCheck call;
+  service.Submit(call.operation);  // live has no ip: denied.
+  const auto newly_denied = [this] {
+    return insight.Top({.rule = "dark"}).rules.at(0).keys.at(0).counted.newly_denied;
+  };
+  EXPECT_EQ(newly_denied(), 0U);
+  service.SetRules(RulesOf("rules:\n" + RuleText("dark", ", mode: shadow")));
+  service.Submit(call.operation);
+  EXPECT_EQ(newly_denied(), 1U);
+  EXPECT_THAT(TotalsOf("dark"), ElementsAre(0, 0, 0, 2, 2));
+  EXPECT_THAT(TotalsOf("live"), ElementsAre(0, 1, 0, 0, 1));
 }
 
 TEST_F(RecordedTest, ChecksByTheirOwnNumbers) {
   TestOperation call;
   call.operation.Ask<ThrottleCheck>().Set("k", OneAMinute(), Cost{});
   service.Submit(call.operation);
-  EXPECT_EQ(insight.allowed() + insight.denied(), 1U);
+  EXPECT_EQ(TotalsOf(kThrottleRule).size(), 5U);
 }
 
 }  // namespace
