@@ -28,6 +28,7 @@ void AddTable(CLI::App& app, int& exit_code);
 void AddTableRestore(CLI::App& table, int& exit_code);
 void AddMode(CLI::App& app, int& exit_code);
 void AddKillSwitch(CLI::App& app, int& exit_code);
+void AddTop(CLI::App& app, int& exit_code);
 void AddShadowReport(CLI::App& app, int& exit_code);
 void AddReset(CLI::App& app, int& exit_code);
 void AddRefund(CLI::App& app, int& exit_code);

@@ -108,6 +108,7 @@ int Main(int argc, char** argv) {
   AddTable(app, exit_code);
   AddMode(app, exit_code);
   AddKillSwitch(app, exit_code);
+  AddTop(app, exit_code);
   AddShadowReport(app, exit_code);
   AddReset(app, exit_code);
   AddRefund(app, exit_code);
