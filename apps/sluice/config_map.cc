@@ -131,6 +131,23 @@ constexpr auto kInsightFields = std::to_array<ConfigField>({
                  "The least requests of a rule in 30 seconds for that"),
 });
 
+constexpr auto kDecisionsFields = std::to_array<ConfigField>({
+    table::Count("mebibytes", 0, 1'000, table::Is("4"),
+                 "How much memory the last decisions may take; with 0 none are kept"),
+});
+
+constexpr auto kDecisionLogFields = std::to_array<ConfigField>({
+    table::Value("path", "file", "required",
+                 "The file that lines are appended to, relative to the configuration"),
+    table::Value("sample", "number from 0 to 1", table::Is("0.01"),
+                 "The share of requests that are logged if no rule denies them"),
+    table::Value("denied_sample", "number from 0 to 1", table::Is("1"),
+                 "The share of requests that are logged if a rule denies them, shadow rules too"),
+    table::Count("max_bytes", 100'000, 1'000'000'000'000, table::Is("100000000"),
+                 "The size at which the file is renamed to PATH.1 and a new one begins"),
+    table::Count("keep", 0, 1'000, table::Is("5"), "How many renamed files are kept"),
+});
+
 constexpr auto kLogFields = std::to_array<ConfigField>({
     table::Word("level", kLevels, table::Is("info"), "What is logged, from this level up"),
     table::Word("format", kFormats, table::Is("text"), "How a line is written"),
@@ -160,6 +177,10 @@ constexpr auto kConfigurationFields = std::to_array<ConfigField>({
                  "How long a shutdown waits for requests that are being answered"),
     table::Map("log", kLogMap, table::Is("{level: info, format: text}"),
                "The daemon's log, on stderr"),
+    table::Map("decisions", kDecisionsMap, table::Is("{mebibytes: 4}"),
+               "The last decisions, which operators can list"),
+    table::Map("decision_log", kDecisionLogMap, "none",
+               "A file with a line of JSON for each request, which `sluice replay` reads"),
     table::Map("envoy", kEnvoyMap, "none", "Envoy's rate limit service on the gRPC listeners"),
     table::Map("idempotency", kIdempotencyMap, table::Is("{keep: 24h, mebibytes: 64}"),
                "Answers to checks with an Idempotency-Key"),
@@ -177,6 +198,8 @@ constinit const ConfigMap kListenerMap{"a listener", kListenerFields};
 constinit const ConfigMap kEnvoyMap{"envoy", kEnvoyFields};
 constinit const ConfigMap kIdempotencyMap{"idempotency", kIdempotencyFields};
 constinit const ConfigMap kInsightMap{"insight", kInsightFields};
+constinit const ConfigMap kDecisionsMap{"decisions", kDecisionsFields};
+constinit const ConfigMap kDecisionLogMap{"decision_log", kDecisionLogFields};
 constinit const ConfigMap kLogMap{"log", kLogFields};
 constinit const ConfigMap kConfiguration{"a configuration", kConfigurationFields};
 

@@ -70,6 +70,8 @@ extern const ConfigMap kEtcdAuthMap;
 extern const ConfigMap kEnvoyMap;
 extern const ConfigMap kIdempotencyMap;
 extern const ConfigMap kInsightMap;
+extern const ConfigMap kDecisionsMap;
+extern const ConfigMap kDecisionLogMap;
 extern const ConfigMap kLogMap;
 
 // docs/configuration-reference.md: every field with its type, default, range and meaning.

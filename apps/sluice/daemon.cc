@@ -15,6 +15,7 @@
 #include "control/rule_controller.h"
 #include "credentials.h"
 #include "daemon_files.h"
+#include "decision_records.h"
 #include "engine.h"
 #include "greeting.h"
 #include "insight_schedule.h"
@@ -51,6 +52,7 @@ Result<std::unique_ptr<control::RuleController>> LoadRules(net::EventLoop& loop,
 struct Parts {
   std::unique_ptr<const DaemonConfig> config;
   std::unique_ptr<Engine> engine;
+  std::unique_ptr<DecisionRecords> records;
   std::unique_ptr<control::ModeFile> modes;
   std::unique_ptr<control::RuleController> rules;
   std::unique_ptr<Credentials> credentials;
@@ -103,10 +105,11 @@ class Daemon {
         history_(control, clock, *parts_.engine),
         insight_(control, parts_.engine->insight, parts_.engine->service, parts_.config->hot_keys),
         announcement_(parts_),
-        lifecycle_(control, {&snapshots_, &fleet_, &history_, &insight_, parts_.server.get(),
-                             &announcement_}) {
+        lifecycle_(control, {&snapshots_, parts_.records.get(), &fleet_, &history_, &insight_,
+                             parts_.server.get(), &announcement_}) {
     snapshots_.AddMetrics(parts_.engine->registry);
     parts_.engine->registry.Add(insight_);
+    parts_.records->AddMetrics(parts_.engine->registry);
   }
 
   // Serves until a signal asks for the end and all is drained.
@@ -148,10 +151,12 @@ Result<Parts> Build(DaemonConfig config, net::EventLoop& control, const DaemonSi
   }
   Engine& engine = *parts.engine;
   const bool complete =
+      made(DecisionRecords::Open(settings, engine.insight.records(), clock), parts.records) &&
       made(control::ModeFile::Create(control, engine.service, ModesFile(settings)), parts.modes) &&
       made(LoadRules(control, engine, *parts.modes, signals), parts.rules) &&
       made(Credentials::Load(control, settings), parts.credentials) &&
-      made(Server::Open(control, engine, *parts.rules, *parts.modes, *parts.credentials, clock),
+      made(Server::Open(control, engine, *parts.rules, *parts.modes, parts.records->collector(),
+                        *parts.credentials, clock),
            parts.server) &&
       (!settings.envoy || made(control::EnvoyConfigLoader::Create(
                                    control, *engine.rate_limits, settings.envoy->files,
@@ -184,6 +189,7 @@ void Daemon::Reload() {
     return;
   }
   announcement_.BeginReload();
+  parts_.records->Reopen();
   parts_.credentials->ReloadOnDemand();
   parts_.rules->ReloadOnDemand();
   if (const auto loaded = parts_.modes->Load(); !loaded) {

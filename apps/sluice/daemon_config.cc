@@ -173,6 +173,58 @@ void ReadInsight(const yaml::Node& node, Reporter& report, HotKeyConfig& hot_key
   ReadFields(node, kInsightMap, fields, report);
 }
 
+// A number from 0 to 1, as in 0.01.
+void ReadShare(const yaml::Node& node, std::string_view field, Reporter& report, double& share) {
+  double read = -1;
+  const char* const end = node.text.data() + node.text.size();
+  const auto [stop, error] = std::from_chars(node.text.data(), end, read);
+  if (!node.is_text() || error != std::errc() || stop != end || !(read >= 0 && read <= 1)) {
+    report.Fail(node, std::string(field) + " must be a number from 0 to 1: 0.01 is one of 100");
+    return;
+  }
+  share = read;
+}
+
+DecisionLogConfig ReadDecisionLog(const yaml::Node& node, const std::filesystem::path& folder,
+                                  Reporter& report) {
+  DecisionLogConfig log;
+  const auto read_path = [&](const yaml::Node& value) {
+    if (const auto text = rules::ReadText(value, "path", report); text && !text->empty()) {
+      log.path = (folder / *text).lexically_normal().string();
+    }
+  };
+  const auto read_sample = [&](const yaml::Node& value) {
+    ReadShare(value, "sample", report, log.sample);
+  };
+  const auto read_denied_sample = [&](const yaml::Node& value) {
+    ReadShare(value, "denied_sample", report, log.denied_sample);
+  };
+  const auto read_max_bytes = [&](const yaml::Node& value) {
+    ReadCount(value, kDecisionLogMap["max_bytes"], report, log.max_bytes);
+  };
+  const auto read_keep = [&](const yaml::Node& value) {
+    ReadCount(value, kDecisionLogMap["keep"], report, log.keep);
+  };
+  const auto fields = std::to_array<FieldReader>({{"path", read_path},
+                                                  {"sample", read_sample},
+                                                  {"denied_sample", read_denied_sample},
+                                                  {"max_bytes", read_max_bytes},
+                                                  {"keep", read_keep}});
+  ReadFields(node, kDecisionLogMap, fields, report);
+  if (log.path.empty()) {
+    report.Fail(node, "decision_log needs a file: write decision_log: {path: FILE}");
+  }
+  return log;
+}
+
+void ReadDecisions(const yaml::Node& node, Reporter& report, DecisionsConfig& decisions) {
+  const auto read_mebibytes = [&](const yaml::Node& value) {
+    ReadCount(value, kDecisionsMap["mebibytes"], report, decisions.mebibytes);
+  };
+  ReadFields(node, kDecisionsMap, std::to_array<FieldReader>({{"mebibytes", read_mebibytes}}),
+             report);
+}
+
 void ReadLog(const yaml::Node& node, Reporter& report, DaemonConfig& config) {
   const auto read_level = [&](const yaml::Node& value) {
     const ConfigField& field = kLogMap["level"];
@@ -226,6 +278,12 @@ std::vector<FieldReader> TopFields(const std::filesystem::path& folder, Reporter
              rules::ReadDuration(value, "drain_timeout", report).value_or(config.drain_timeout);
        }},
       {"log", [&](const yaml::Node& value) { ReadLog(value, report, config); }},
+      {"decisions",
+       [&](const yaml::Node& value) { ReadDecisions(value, report, config.decisions); }},
+      {"decision_log",
+       [&](const yaml::Node& value) {
+         config.decision_log = ReadDecisionLog(value, folder, report);
+       }},
       {"envoy", [&](const yaml::Node& value) { config.envoy = ReadEnvoy(value, folder, report); }},
       {"idempotency",
        [&](const yaml::Node& value) { ReadIdempotency(value, report, config.idempotency); }},

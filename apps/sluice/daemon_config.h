@@ -52,6 +52,20 @@ struct HotKeyConfig {
   std::size_t requests = 1'000;  // Of the rule, in half a minute; fewer report nothing.
 };
 
+// The last decisions.
+struct DecisionsConfig {
+  std::size_t mebibytes = 4;  // 0: none are kept.
+};
+
+// The decision log. The shares are from 0 to 1.
+struct DecisionLogConfig {
+  std::string path;  // Absolute, or relative to where the daemon runs.
+  double sample = 0.01;
+  double denied_sample = 1;
+  std::size_t max_bytes = 100'000'000;
+  std::size_t keep = 5;
+};
+
 enum class LogFormat : std::uint8_t { kText, kJson };
 
 // What sluice.yaml says. Every field has a default, so that an empty file serves.
@@ -74,6 +88,8 @@ struct DaemonConfig {
   Duration drain_timeout = std::chrono::seconds(10);
   IdempotencyConfig idempotency;
   HotKeyConfig hot_keys;
+  DecisionsConfig decisions;
+  std::optional<DecisionLogConfig> decision_log{};
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
 };

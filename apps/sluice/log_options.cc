@@ -22,7 +22,7 @@ void AddLogArguments(CLI::App& command, LogArguments& arguments,
                      const std::vector<std::string>& more_formats) {
   std::vector<std::string> formats{"auto", "common", "combined", "vhost_combined", "haproxy",
                                    "alb",  "elb",    "envoy",    "istio",          "csv",
-                                   "tsv",  "json",   "w3c"};
+                                   "tsv",  "json",   "w3c",      "decisions"};
   formats.insert(formats.end(), more_formats.begin(), more_formats.end());
   command.add_option("--format", arguments.format, "The format of the logs")
       ->check(CLI::IsMember(formats))

@@ -110,6 +110,7 @@ int Main(int argc, char** argv) {
   AddKillSwitch(app, exit_code);
   AddTop(app, exit_code);
   AddShadowReport(app, exit_code);
+  AddDecisions(app, exit_code);
   AddReset(app, exit_code);
   AddRefund(app, exit_code);
   AddBans(app, exit_code);

@@ -24,6 +24,7 @@ std::size_t ConnectionsPerPeer(const DaemonConfig& config) {
 Result<std::unique_ptr<Server>> Server::Open(net::EventLoop& control, Engine& engine,
                                              control::RuleController& rules,
                                              control::ModeFile& modes,
+                                             records::RecordCollector& decisions,
                                              const Credentials& credentials,
                                              const base::Clock& clock) {
   std::unique_ptr<Server> made(
@@ -33,6 +34,7 @@ Result<std::unique_ptr<Server>> Server::Open(net::EventLoop& control, Engine& en
                   .service = engine.service,
                   .metrics = engine.metrics,
                   .insight = engine.insight,
+                  .decisions = decisions,
                   .history = [&engine, &clock]() -> const insight::History& {
                     return engine.RecordHistory(clock);
                   }},

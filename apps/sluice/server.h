@@ -39,6 +39,7 @@ class Server final : public Component {
   [[nodiscard]] static Result<std::unique_ptr<Server>> Open(net::EventLoop& control, Engine& engine,
                                                             control::RuleController& rules,
                                                             control::ModeFile& modes,
+                                                            records::RecordCollector& decisions,
                                                             const Credentials& credentials,
                                                             const base::Clock& clock);
   ~Server() override;

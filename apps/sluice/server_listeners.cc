@@ -51,6 +51,7 @@ std::unique_ptr<frontend::http::FrontEnd> Server::MakeFrontEnd(
     net::EventLoop& loop, const ListenerConfig& listener, const ListenerCredentials& credentials) {
   frontend::http::FrontEndSettings settings;
   settings.role = listener.role;
+  settings.name = listener.address;
   settings.keys = &engine_.keys;
   settings.memory = listener.role == Role::kCheck && engine_.config.idempotency.mebibytes > 0
                         ? &engine_.answers
@@ -72,6 +73,7 @@ std::unique_ptr<frontend::http::FrontEnd> Server::MakeFrontEnd(
 frontend::grpc::FrontEndSettings Server::GrpcSettings(const ListenerConfig& listener,
                                                       const ListenerCredentials& credentials) {
   frontend::grpc::FrontEndSettings settings;
+  settings.name = listener.address;
   settings.answers = &grpc_answers_.Add(listener.address);
   settings.log = &LogOf(listener);
   settings.token = credentials.token.get();
@@ -89,6 +91,7 @@ Result<void> Server::OpenOn(Worker& worker, const ListenerConfig& listener,
                             const std::optional<net::ListenerTls>& tls, Place& place) {
   if (listener.protocol == Protocol::kResp) {
     frontend::resp::FrontEndSettings settings;
+    settings.name = listener.address;
     settings.answers = &resp_answers_.Add(listener.address);
     settings.log = &LogOf(listener);
     settings.password = credentials.token.get();

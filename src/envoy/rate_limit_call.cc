@@ -243,11 +243,12 @@ void RateLimitCall::Record() noexcept {
   const DecisionsOfLimits decisions(limits, charge_.answers);
   service_->insight_->Record(
       {.now = charge_.now,
-       .request_id = {},
+       .request_id = &request_id,
+       .listener = listener,
+       .judged_by = insight::JudgedBy::kEnvoy,
        .allowed = response.overall_code != wire::RlsCode::kOverLimit,
        .any_denied = std::ranges::any_of(
            limits, [](const AppliedLimit& a) { return a.IsCounted() && !a.decision.allowed; }),
-       .attributes = {},
        .decisions = decisions});
 }
 

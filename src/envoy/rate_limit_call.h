@@ -41,6 +41,7 @@ class RateLimitCall {
   const wire::RlsRequest* request = nullptr;
   store::StoreCall::Deadline deadline = store::StoreCall::Deadline::max();
   base::RequestId request_id;
+  std::string_view listener;  // That received it, for records. Outlives the call.
 
   enum class Failure : std::uint8_t {
     kNone,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "insight/record_queue.h"
 #include "insight/request_record.h"
 #include "insight/sample_ring.h"
 #include "insight/sampler.h"
@@ -41,6 +42,7 @@ class Insight {
   // from any thread. Allocates nothing (but in the first call of a thread), takes no lock, writes
   // no log and makes no system call.
   void Record(const RequestRecord& request) noexcept {
+    records_.Add(request);
     ThreadShare* const share = mine_.owner == serial_ ? mine_.share : Join();
     if (share == nullptr) [[unlikely]] {
       lost_.fetch_add(1, std::memory_order_relaxed);
@@ -78,6 +80,9 @@ class Insight {
     return lost_.load(std::memory_order_relaxed);
   }
 
+  // Copies of requests, for the last decisions and the decision log.
+  [[nodiscard]] RecordQueue& records() { return records_; }
+
  private:
   static constexpr std::size_t kMostThreads = 256;
   // A quarter of the ring if an entry has 64 bytes. What comes while nobody reads fits into the
@@ -111,6 +116,7 @@ class Insight {
   std::mutex mutex_;  // Guards all below. Record() takes it only in Join().
   std::vector<std::unique_ptr<ThreadShare>> shares_;
   TopKeys top_;
+  RecordQueue records_;
 };
 
 }  // namespace sluice::insight

@@ -16,4 +16,16 @@ std::string_view NameOf(Outcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }
 
+std::string_view NameOf(JudgedBy judged_by) {
+  switch (judged_by) {
+    case JudgedBy::kRules:
+      return "rules";
+    case JudgedBy::kThrottle:
+      return "throttle";
+    case JudgedBy::kEnvoy:
+      break;
+  }
+  return "envoy";
+}
+
 }  // namespace sluice::insight

@@ -10,8 +10,13 @@
 #include "sluice/decision.h"
 #include "sluice/time.h"
 
+#include "base/request_id.h"
 #include "core/key.h"
 #include "core/quota.h"
+
+namespace sluice::rules {
+class RuleSet;
+}  // namespace sluice::rules
 
 namespace sluice::insight {
 
@@ -52,6 +57,7 @@ struct DecisionRecord {
   const Decision* decision = nullptr;  // Never nullptr.
   Outcome outcome = Outcome::kAllowed;
   bool charged = false;
+  bool lease = false;  // Decided with units that this node has borrowed.
 };
 
 // The checks of a request in the order of their rules, shadow rules among them. They are described
@@ -69,14 +75,28 @@ class DecisionList {
   ~DecisionList() = default;
 };
 
+// By what a request was judged.
+enum class JudgedBy : std::uint8_t {
+  kRules,
+  kThrottle,  // CL.THROTTLE, which has its own quota.
+  kEnvoy,     // The limits of Envoy's domains.
+};
+// "rules".
+[[nodiscard]] std::string_view NameOf(JudgedBy judged_by);
+
 // What one decided request leaves for operators. Everything that it views is valid during Record()
 // only.
 struct RequestRecord {
-  WallInstant now{};            // The store's. Unset where no store was asked.
-  std::string_view request_id;  // Empty: the front end gave none.
+  WallInstant now{};  // The store's. Unset where no store was asked.
+  // Made when something needs it. nullptr: there is none.
+  base::RequestId* request_id = nullptr;
+  std::string_view listener{};  // That received it; empty if unknown.
+  JudgedBy judged_by = JudgedBy::kRules;
   bool allowed = true;
-  bool any_denied = false;  // By any rule, shadow rules among them.
-  Attributes attributes;    // As they arrived. Secrets among them are in clear text.
+  bool any_denied = false;                // By any rule, shadow rules among them.
+  Cost cost{};                            // Of the request itself.
+  Attributes attributes{};                // As they arrived. Secrets among them are in clear text.
+  const rules::RuleSet* rules = nullptr;  // That judged it. nullptr: it was not judged by rules.
   const DecisionList& decisions;
 };
 

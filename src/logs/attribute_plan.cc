@@ -54,10 +54,10 @@ AttributePlan::Source AttributePlan::SourceNamed(const std::string& name) {
 }
 
 std::optional<Units> AttributePlan::CostOf(const LogRecord& record) const {
-  if (!cost_) {
+  if (!cost_ && record.cost.data() == nullptr) {
     return 1;
   }
-  const std::string_view text = Get(*cost_, record);
+  const std::string_view text = cost_ ? Get(*cost_, record) : record.cost;
   Units units = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, units);

@@ -22,7 +22,7 @@ class AttributePlan {
  public:
   // `names`: the attributes that will be read. Each comes from the field or column of the same
   // name, or of the name in `sources` (user_id=account). `cost`: the column of a request's cost; ""
-  // for 1 each.
+  // for the record's own, or 1.
   AttributePlan(const std::vector<std::string>& names,
                 const std::map<std::string, std::string>& sources, const std::string& cost);
 

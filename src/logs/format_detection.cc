@@ -49,6 +49,9 @@ std::unique_ptr<LineParser> MakeInnerParser(Format format, std::string_view head
       return pattern(IstioLayout());
     case Format::kPattern:
       return pattern({.pattern = options.pattern.value_or(LogPattern{})});
+    case Format::kDecisions:
+      return std::make_unique<DecisionLogParser>(
+          ColumnOptions{.stamps = options.utc, .wanted = options.wanted, .time = {}});
     case Format::kJson:
       return std::make_unique<JsonLinesParser>(columns);
     case Format::kW3c:
@@ -79,9 +82,11 @@ Score ScoreOf(Format format, std::string_view head, const ParserOptions& options
   LogRecord record;
   Score score;
   for (int i = 0; i < kLinesTried && !head.empty(); ++i) {
-    switch (parser->Parse(TakeLine(head), record)) {
+    const std::string_view line = TakeLine(head);
+    switch (parser->Parse(line, record)) {
       case LineKind::kRequest:
-        score.good += 1;
+        // A line of decisions says what it is.
+        score.good += format == Format::kDecisions ? 4 : 1;
         for (const Field field : {Field::kClient, Field::kIp, Field::kPort}) {
           score.good += record.Get(field).data() == nullptr ? 0 : 1;
         }
@@ -90,6 +95,7 @@ Score ScoreOf(Format format, std::string_view head, const ParserOptions& options
         score.bad += 2;
         break;
       case LineKind::kOther:
+        score.good += format == Format::kDecisions && line.starts_with('{') ? 1 : 0;
         break;
     }
   }
@@ -183,7 +189,7 @@ struct FormatName {
 }  // namespace
 
 std::optional<Format> FormatNamed(std::string_view name) {
-  constexpr std::array<FormatName, 12> kNames{{{"common", Format::kClf},
+  constexpr std::array<FormatName, 13> kNames{{{"common", Format::kClf},
                                                {"combined", Format::kClf},
                                                {"vhost_combined", Format::kVhostClf},
                                                {"haproxy", Format::kHaproxy},
@@ -193,6 +199,7 @@ std::optional<Format> FormatNamed(std::string_view name) {
                                                {"istio", Format::kIstio},
                                                {"csv", Format::kCsv},
                                                {"tsv", Format::kTsv},
+                                               {"decisions", Format::kDecisions},
                                                {"json", Format::kJson},
                                                {"w3c", Format::kW3c}}};
   const auto* const found = std::ranges::find(kNames, name, &FormatName::word);
@@ -209,6 +216,7 @@ std::string_view TitleOf(Format format) {
                                                                "Istio text",
                                                                "CSV",
                                                                "TSV",
+                                                               "Sluice's decision log",
                                                                "JSON lines",
                                                                "W3C",
                                                                "--log-format"};

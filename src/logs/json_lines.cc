@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <boost/json/basic_parser_impl.hpp>
 
@@ -34,7 +37,8 @@ class JsonHandler {
   static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
 
-  explicit JsonHandler(const ColumnOptions& columns) : row_(columns) {}
+  JsonHandler(const ColumnOptions& columns, bool are_decisions)
+      : row_(columns), wanted_(*columns.wanted), are_decisions_(are_decisions) {}
 
   void Start(LogRecord& record, std::size_t line_bytes) {
     record_ = &record;
@@ -47,8 +51,12 @@ class JsonHandler {
     depth_ = 0;
     ignored_ = false;
     in_name_ = false;
+    judged_by_ = {};
   }
   [[nodiscard]] std::string_view End() { return row_.End(*record_); }
+  // Of a decision: what judged it; "" of a line that is none.
+  [[nodiscard]] std::string_view judged_by() const { return judged_by_; }
+  [[nodiscard]] bool are_decisions() const { return are_decisions_; }
 
   bool on_document_begin(json::error_code&) { return true; }
   bool on_document_end(json::error_code&) { return true; }
@@ -161,19 +169,58 @@ class JsonHandler {
     if (ignored_) {
       return;
     }
+    if (are_decisions_ && TakeMemberOfDecision(value)) {
+      return;
+    }
     auto found = columns_.find(std::string_view(name_));
     if (found == columns_.end()) {
       if (columns_.size() >= kMostNames) {
         columns_.clear();
       }
-      found = columns_.emplace(name_, row_.ColumnNamed(name_)).first;
+      found = columns_.emplace(name_, ColumnNamed(name_)).first;
     }
-    if (!found->second.useless()) {
-      row_.Set(*record_, found->second, value);
+    const RowReader::Column& column = found->second;
+    if (are_decisions_ && column.wanted >= 0) {
+      record_->columns[static_cast<std::size_t>(column.wanted)] = value;  // Also "" and "-".
+      if (name_ == "attributes.status") {
+        record_->Set(Field::kStatus, {});  // The request's own comes first.
+      }
+    } else if (!column.useless()) {
+      row_.Set(*record_, column, value);
     }
+  }
+  // True if the member has been taken.
+  [[nodiscard]] bool TakeMemberOfDecision(std::string_view value) {
+    if (name_ == "judged_by") {
+      judged_by_ = value;
+    } else if (name_ == "cost") {
+      record_->cost = value;
+    } else if (name_ == "allowed") {
+      record_->Set(Field::kStatus, value == "true" ? "200" : "429");
+    } else {
+      return false;
+    }
+    return true;
+  }
+  [[nodiscard]] RowReader::Column ColumnNamed(std::string_view name) const {
+    if (!are_decisions_) {
+      return row_.ColumnNamed(name);
+    }
+    constexpr std::string_view kAttributes = "attributes.";
+    RowReader::Column column;
+    if (name == "time") {
+      column.role.kind = ColumnKind::kTime;
+    } else if (name.starts_with(kAttributes)) {
+      const auto wanted = std::ranges::find(wanted_, name.substr(kAttributes.size()));
+      column.wanted = wanted == wanted_.end() ? -1 : static_cast<int>(wanted - wanted_.begin());
+    }
+    return column;
   }
 
   RowReader row_;
+  const std::vector<std::string>& wanted_;
+  const bool are_decisions_;
+  std::string_view judged_by_;
   LogRecord* record_ = nullptr;
   std::unordered_map<std::string, RowReader::Column, NameHash, std::equal_to<>> columns_;
   std::string text_;  // All values, decoded.
@@ -186,12 +233,13 @@ class JsonHandler {
 };
 
 struct JsonLinesParser::Impl {
-  explicit Impl(const ColumnOptions& columns) : parser(Options(), columns) {}
+  Impl(const ColumnOptions& columns, bool are_decisions)
+      : parser(Options(), columns, are_decisions) {}
   json::basic_parser<JsonHandler> parser;
 };
 
-JsonLinesParser::JsonLinesParser(const ColumnOptions& columns)
-    : impl_(std::make_unique<Impl>(columns)) {}
+JsonLinesParser::JsonLinesParser(const ColumnOptions& columns, bool are_decisions)
+    : impl_(std::make_unique<Impl>(columns, are_decisions)) {}
 JsonLinesParser::~JsonLinesParser() = default;
 
 LineKind JsonLinesParser::Parse(std::string_view line, LogRecord& record) {
@@ -208,6 +256,10 @@ LineKind JsonLinesParser::Parse(std::string_view line, LogRecord& record) {
   const std::size_t read = parser.write_some(false, line.data(), line.size(), error);
   if (error || read != line.size() || !parser.done()) {
     return Bad("not a complete JSON object");
+  }
+  if (parser.handler().are_decisions() && parser.handler().judged_by() != "rules") {
+    return parser.handler().judged_by().empty() ? Bad("not a line of Sluice's decision log")
+                                                : LineKind::kOther;
   }
   const std::string_view problem = parser.handler().End();
   return problem.empty() ? LineKind::kRequest : Bad(problem);

@@ -27,11 +27,12 @@ enum class Format : std::uint8_t {
   kIstio,
   kCsv,
   kTsv,
+  kDecisions,
   kJson,
   kW3c,
   kPattern,  // A layout that the caller describes; never detected.
 };
-inline constexpr int kFormatCount = 12;
+inline constexpr int kFormatCount = 13;
 
 enum class LineKind : std::uint8_t {
   kRequest,
@@ -156,16 +157,29 @@ class W3cParser final : public LineParser {
 // members are named by their path: request.headers.User-Agent; of an array, the first element
 // counts. Numbers are used as written. A line that is not JSON, or nested deeper than 16 levels, is
 // bad.
-class JsonLinesParser final : public LineParser {
+class JsonLinesParser : public LineParser {
  public:
-  explicit JsonLinesParser(const ColumnOptions& columns);
+  explicit JsonLinesParser(const ColumnOptions& columns) : JsonLinesParser(columns, false) {}
   ~JsonLinesParser() override;
 
   LineKind Parse(std::string_view line, LogRecord& record) override;
 
+ protected:
+  // `are_decisions`: see DecisionLogParser.
+  JsonLinesParser(const ColumnOptions& columns, bool are_decisions);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+// Sluice's decision log (src/records/decision_json.h): the attributes with which the request came,
+// and its cost, with the time at which it was decided. A wanted column is the attribute of that
+// name. `status` is 200 or 429. What CL.THROTTLE or Envoy's limits judged is no request of rules,
+// so its line is passed over.
+class DecisionLogParser final : public JsonLinesParser {
+ public:
+  explicit DecisionLogParser(const ColumnOptions& columns) : JsonLinesParser(columns, true) {}
 };
 
 }  // namespace sluice::logs

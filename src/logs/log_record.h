@@ -46,11 +46,13 @@ struct LogRecord {
   WallInstant at{};
   std::array<std::string_view, kFieldCount> fields{};
   std::vector<std::string_view> columns;  // By the index in the list of wanted columns.
+  std::string_view cost;                  // Of a logged decision, whose columns are attributes.
 
   // Clears everything and makes room for `count` columns.
   void Clear(std::size_t count) {
     fields.fill({});
     columns.assign(count, {});
+    cost = {};
   }
   [[nodiscard]] std::string_view Get(Field field) const {
     return fields[static_cast<std::size_t>(field)];

@@ -204,8 +204,8 @@ bool LogStream::ReadRequest() {
 
 bool LogStream::ReadPath() {
   has_path_ = false;
-  if (!plan_.path()) {
-    return true;
+  if (!plan_.path() || record_.cost.data() != nullptr) {
+    return true;  // What is logged of a decision is the attribute already.
   }
   const std::string_view asked = plan_.ValueOf(*plan_.path(), record_);
   if (asked.data() == nullptr) {

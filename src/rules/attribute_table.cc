@@ -22,11 +22,13 @@ bool AttributeTable::Declare(const std::string& name, AttributeKind kind) {
 }
 
 AttributeKind AttributeTable::KindOf(std::string_view name) const {
+  const AttributeKind* const declared = DeclaredKindOf(name);
+  return declared != nullptr ? *declared : AttributeKind::Of(name);
+}
+
+const AttributeKind* AttributeTable::DeclaredKindOf(std::string_view name) const {
   const auto found = declared_.find(name);
-  if (found != declared_.end()) {
-    return found->second;
-  }
-  return AttributeKind::Of(name);
+  return found == declared_.end() ? nullptr : &found->second;
 }
 
 AttributeId AttributeTable::Intern(std::string_view name) {

@@ -62,6 +62,8 @@ class AttributeTable {
   // Gives `name` a type, before any Intern(name). False if it already has another one.
   [[nodiscard]] bool Declare(const std::string& name, AttributeKind kind);
   [[nodiscard]] AttributeKind KindOf(std::string_view name) const;
+  // The type that was declared; nullptr if none was.
+  [[nodiscard]] const AttributeKind* DeclaredKindOf(std::string_view name) const;
 
   // The number of `name`; a new name gets the next one.
   AttributeId Intern(std::string_view name);

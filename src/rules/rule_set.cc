@@ -338,6 +338,16 @@ bool RuleSet::Covers(const Rule& wide, const Rule& narrow) const {
   return rules::Covers(index_->compiled[wide.number].match, index_->compiled[narrow.number].match);
 }
 
+std::string_view RuleSet::ShownValue(const Attribute& attribute, ValueHash::Text& room) const {
+  const AttributeKind* const kind = index_->attributes.DeclaredKindOf(attribute.name);
+  if (kind == nullptr || !kind->hash) {
+    return attribute.value;
+  }
+  BoundAttribute bound;
+  bound.Bind(attribute.value, attribute.name, *kind, Secrets::kAreValues);
+  return {room.data(), bound.key_text().copy(room.data(), room.size())};
+}
+
 std::vector<std::string> RuleSet::AttributeNames() const {
   std::vector<std::string> names;
   names.reserve(index_->attributes.size());

@@ -160,6 +160,10 @@ class RuleSet {
   // Whether every request that `narrow` matches is certainly matched by `wide`, both rules of this
   // set. False may be wrong (two regexes are not compared); true never is.
   [[nodiscard]] bool Covers(const Rule& wide, const Rule& narrow) const;
+  // The value of `attribute` as others than its sender may see it: the value, or, if it is declared
+  // as a secret, its hash, which is written into `room`. Allocates nothing for a text.
+  [[nodiscard]] std::string_view ShownValue(const Attribute& attribute,
+                                            ValueHash::Text& room) const;
   // Every attribute that any of the rules reads.
   [[nodiscard]] std::vector<std::string> AttributeNames() const;
 

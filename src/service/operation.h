@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -53,6 +54,7 @@ class Operation {
   std::vector<Attribute> attributes;
   Deadline deadline = Deadline::max();
   base::RequestId request_id;
+  std::string_view listener;  // That received it, for records. Outlives the operation.
 
   // Prepares for another request.
   void Clear() {

@@ -39,7 +39,8 @@ class DecisionsOfRules final : public insight::DecisionList {
             .cost = made.cost,
             .decision = &made.decision,
             .outcome = made.outcome,
-            .charged = made.charged};
+            .charged = made.charged,
+            .lease = made.rule->sync == core::Sync::kLease};
   }
 
  private:
@@ -165,13 +166,17 @@ void RuleCheck::MakeVerdict() {
   }
 }
 
-void RuleCheck::Record(bool any_denied) const noexcept {
+void RuleCheck::Record(bool any_denied) noexcept {
   const DecisionsOfRules decisions(verdict.decisions);
   insight_->Record({.now = verdict.now,
-                    .request_id = {},
+                    .request_id = &operation_.request_id,
+                    .listener = operation_.listener,
+                    .judged_by = insight::JudgedBy::kRules,
                     .allowed = verdict.allowed,
                     .any_denied = any_denied,
+                    .cost = cost,
                     .attributes = attributes,
+                    .rules = (**pin_).rules.get(),
                     .decisions = decisions});
 }
 

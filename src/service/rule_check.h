@@ -64,7 +64,7 @@ class RuleCheck {
   void RefuseRequest(std::string why);
   void OnCharged() noexcept;
   void MakeVerdict();
-  void Record(bool any_denied) const noexcept;
+  void Record(bool any_denied) noexcept;
   [[nodiscard]] RuleDecision Answered(const rules::AppliedRule& applied, std::size_t& next);
   [[nodiscard]] std::shared_ptr<const void> ChargeKeeper() const { return (**pin_).rules; }
 

@@ -44,13 +44,15 @@ void ThrottleCheck::OnCharged() noexcept {
   operation_.Complete();
 }
 
-void ThrottleCheck::Record() const noexcept {
+void ThrottleCheck::Record() noexcept {
   const OneThrottleDecision decisions(check_, answer_, charge_.outcome(0));
   insight_->Record({.now = charge_.now,
-                    .request_id = {},
+                    .request_id = &operation_.request_id,
+                    .listener = operation_.listener,
+                    .judged_by = insight::JudgedBy::kThrottle,
                     .allowed = answer_.decision.allowed,
                     .any_denied = !answer_.decision.allowed,
-                    .attributes = {},
+                    .cost = check_.cost,
                     .decisions = decisions});
 }
 

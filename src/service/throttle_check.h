@@ -42,7 +42,7 @@ class ThrottleCheck {
   friend class ChargeCallOf<ThrottleCheck>;
 
   void OnCharged() noexcept;
-  void Record() const noexcept;
+  void Record() noexcept;
   [[nodiscard]] static std::shared_ptr<const void> ChargeKeeper() { return nullptr; }
 
   Operation& operation_;

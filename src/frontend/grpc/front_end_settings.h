@@ -35,6 +35,7 @@ class Health {
 // The bounds of one listener. Each protects the memory and file descriptors of all clients from one
 // that is malicious or slow.
 struct FrontEndSettings {
+  std::string name;  // Of the listener, in records: its address.
   LoopAnswers* answers =
       nullptr;               // Where answers are counted, if anywhere. Outlives the front end.
   AnswerLog* log = nullptr;  // Logs refusals of requests. Outlives the front end.

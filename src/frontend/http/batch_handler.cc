@@ -19,8 +19,9 @@ class BatchItem final : private service::Completion {
  public:
   BatchItem(Batch& batch, const signing::Keyring* keys) : batch_(batch) { options_.keys = keys; }
 
-  // The operation to submit; nullptr if the element needs none: then it is answered.
-  service::Operation* Read(std::string_view element, const base::RequestId& id,
+  // The operation to submit, with the id of `asked`, the batch's; nullptr if the element needs
+  // none: then it is answered.
+  service::Operation* Read(std::string_view element, const service::Operation& asked,
                            wire::CheckJson& json);
 
   [[nodiscard]] const std::string& answer() const { return answer_; }
@@ -45,7 +46,7 @@ class Batch final : public Task {
   void Add(std::string_view element) {
     items_.push_back(std::make_unique<BatchItem>(*this, exchange_.pool().settings().keys));
     if (auto* const operation =
-            items_.back()->Read(element, exchange_.operation.request_id, exchange_.context.json)) {
+            items_.back()->Read(element, exchange_.operation, exchange_.context.json)) {
       asked_.push_back(operation);
     }
   }
@@ -80,7 +81,7 @@ class Batch final : public Task {
   std::size_t open_ = 0;
 };
 
-service::Operation* BatchItem::Read(std::string_view element, const base::RequestId& id,
+service::Operation* BatchItem::Read(std::string_view element, const service::Operation& asked,
                                     wire::CheckJson& json) {
   if (const auto parsed = json.Parse(element); !parsed) {
     AppendProblem(ProblemOf(parsed.error()), answer_);
@@ -91,7 +92,8 @@ service::Operation* BatchItem::Read(std::string_view element, const base::Reques
     operation_.attributes.push_back({.name = operation_.arena.Keep(attribute.name),
                                      .value = operation_.arena.Keep(attribute.value)});
   }
-  operation_.request_id = id;
+  operation_.request_id = asked.request_id;
+  operation_.listener = asked.listener;
   auto& check = operation_.Ask<service::RuleCheck>();
   check.attributes = operation_.attributes;
   check.cost = read.cost;

@@ -10,7 +10,9 @@
 namespace sluice::frontend::http {
 
 Exchange::Exchange(ExchangePool& pool)
-    : operation(*this), redemption(operation), pool_(pool), hold_([this] { BecomeReady(); }) {}
+    : operation(*this), redemption(operation), pool_(pool), hold_([this] { BecomeReady(); }) {
+  operation.listener = pool.settings().name;
+}
 
 void Exchange::Begin(Client& client, const wire::HttpRequest* request) {
   client_ = &client;

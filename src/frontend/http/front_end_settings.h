@@ -83,6 +83,7 @@ enum class Role : std::uint8_t {
 // that is malicious or slow.
 struct FrontEndSettings {
   Role role = Role::kCheck;
+  std::string name;  // Of the listener, in records: its address.
   const AccessToken* token =
       nullptr;  // Required by all but health; none: not required. Outlives the front end.
   // For Envoy's paths: see route.h. None: there are no such paths.

@@ -124,6 +124,10 @@ void HandleTop(const Routed& routed);
 // a list of decisions for each quota.
 void HandleLab(const Routed& routed);
 
+// GET /v1/ratelimit/decisions?rule=&request_id=&key=&outcome=&n=: the last decisions, newest first;
+// see records/decision_json.h.
+void HandleDecisions(const Routed& routed);
+
 // --- Operators: the daemon -----------------------------------------------------------------------
 
 void HandleHealth(const Routed& routed);

@@ -17,6 +17,7 @@
 #include "frontend/http/front_end_settings.h"
 #include "insight/history.h"
 #include "insight/insight.h"
+#include "records/record_collector.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "telemetry/registry.h"
@@ -44,6 +45,7 @@ struct AdminContext {
   service::LimiterService& service;
   service::ServiceMetrics& metrics;
   insight::Insight& insight;
+  records::RecordCollector& decisions;
   // The last hour, up to now. None: its route is not served.
   std::function<const insight::History&()> history{};
 };

@@ -121,6 +121,7 @@ wire::RespWriter Connection::Reply() {
 Exchange& Connection::TakeExchange() {
   Exchange& exchange = front_end_.exchanges_.Take();
   exchange.operation.Clear();
+  exchange.operation.listener = front_end_.settings_.name;
   return exchange;
 }
 

@@ -20,6 +20,7 @@ namespace sluice::frontend::resp {
 // The bounds of one listener. Each stands between a client that means ill, or is only slow,
 // and the memory and file descriptors of all others.
 struct FrontEndSettings {
+  std::string name;  // Of the listener, in records: its address.
   LoopAnswers* answers =
       nullptr;               // Where answers are counted, if anywhere. Outlives the front end.
   AnswerLog* log = nullptr;  // Logs refusals of requests. Outlives the front end.

@@ -89,6 +89,8 @@ CALLS = [
     ("get", C + "history", C + "history", None, {}, 200),
     ("get", C + "top?rule=a&kind=denied&window=start&n=3", C + "top", None, {}, 200),
     ("get", C + "top?kind=worst", C + "top", None, {}, 400),
+    ("get", C + "decisions?rule=a&n=5", C + "decisions", None, {}, 200),
+    ("get", C + "decisions?n=0", C + "decisions", None, {}, 400),
     ("post", C + "refund", C + "refund#admin", {"user_id": "u", "units": 1}, {}, 200),
     ("post", C + "refund", C + "refund", {"user_id": "u"}, {}, 400),
     ("post", C + "refund", C + "refund#admin", {"worker": "w", "units": 1}, {}, 422),

@@ -60,6 +60,8 @@ SECTIONS = {
         "drain_timeout": "drain_timeout: 5s",
         "idempotency": "idempotency: {keep: 1h, mebibytes: 1}",
         "insight": "insight: {hot_key_share: 20%}",
+        "decisions": "decisions: {mebibytes: 1}",
+        "decision_log": "decision_log: {path: decisions.log}",
         "log": "log: {level: warn, format: json}"}),
     "listener": (listener, ["configuration-reference.md"], {
         "address": "address: '127.0.0.1:0'",
@@ -140,6 +142,11 @@ SECTIONS = {
         "keep": "keep: 1h", "mebibytes": "mebibytes: 1", "caller": "caller: tenant"}),
     "insight": (lambda text: config("insight: {" + text + "}"), ["configuration-reference.md"], {
         "hot_key_share": "hot_key_share: 5%", "hot_key_requests": "hot_key_requests: 100"}),
+    "decisions": (lambda text: config("decisions: {" + text + "}"), ["configuration-reference.md"], {
+        "mebibytes": "mebibytes: 1"}),
+    "decision_log": (lambda text: config("decision_log: {" + text + "}"), ["configuration-reference.md"], {
+        "path": "path: d.log", "sample": "path: d.log, sample: 0.5", "denied_sample": "path: d.log, denied_sample: 0",
+        "max_bytes": "path: d.log, max_bytes: 1000000", "keep": "path: d.log, keep: 0"}),
     "log": (lambda text: config("log: {" + text + "}"), ["configuration-reference.md"], {
         "level": "level: warn", "format": "format: json"}),
     "a rule file": (lambda text: text + "\n", ["rules.md"], {
@@ -201,6 +208,9 @@ REFERENCE = {
     "`table`": "table", "`rule_sources[]`": "rule source", "`rule_sources[].api`": "api", "`rule_sources[].etcd`": "etcd",
     "`rule_sources[].etcd.tls`": "etcd.tls", "`rule_sources[].etcd.auth`": "etcd.auth", "`log`": "log", "`envoy`": "envoy",
     "`idempotency`": "idempotency", "`insight`": "insight"}
+    "`rule_sources[].etcd.tls`": "etcd.tls", "`rule_sources[].etcd.auth`": "etcd.auth", "`log`": "log", "`decisions`": "decisions",
+    "`decision_log`": "decision_log", "`envoy`": "envoy",
+    "`idempotency`": "idempotency"}
 
 ENVOY = """domain: d
 descriptors:

@@ -112,6 +112,7 @@ TEST(ConfigMapTest, LiteralDefaultsAreThoseInForce) {
   const RedisConfig redis;
   const EtcdConfig etcd;
   const EnvoyConfig envoy;
+  const DecisionLogConfig decision_log;
   const std::map<std::string, std::string> in_force{
       {"listeners[].protocol", word(kListenerMap, "protocol", listener.protocol)},
       {"listeners[].role", word(kListenerMap, "role", listener.role)},
@@ -139,6 +140,11 @@ TEST(ConfigMapTest, LiteralDefaultsAreThoseInForce) {
       {"log.format", word(kLogMap, "format", config.log_format)},
       {"envoy.merge_domains", envoy.files.reading.merge_domains ? "true" : "false"},
       {"envoy.semantics", envoy.settings.compatible ? "compatible" : "sluice"},
+      {"decisions.mebibytes", std::to_string(config.decisions.mebibytes)},
+      {"decision_log.sample", fmt::format("{}", decision_log.sample)},
+      {"decision_log.denied_sample", fmt::format("{}", decision_log.denied_sample)},
+      {"decision_log.max_bytes", std::to_string(decision_log.max_bytes)},
+      {"decision_log.keep", std::to_string(decision_log.keep)},
       {"idempotency.keep", duration(config.idempotency.keep)},
       {"idempotency.mebibytes", std::to_string(config.idempotency.mebibytes)},
       {"insight.hot_key_share", fmt::format("{:.0f}%", config.hot_keys.share * 100)},
