@@ -10,48 +10,13 @@
 
 #include "base/display_text.h"
 #include "base/fault.h"
+#include "json_answer.h"
 
 namespace sluice::app {
 
 namespace {
 
 namespace json = boost::json;
-
-// An answer of ours; what is missing reads as "", 0 or false. A text is for reading, on one line.
-class Answer {
- public:
-  explicit Answer(const json::value& value) : object_(value.if_object()) {}
-
-  [[nodiscard]] std::string Text(const char* member) const {
-    const json::value* const found = Find(member);
-    return found != nullptr && found->is_string() ? base::DisplayText(found->as_string()) : "";
-  }
-  [[nodiscard]] std::int64_t Number(const char* member) const {
-    const json::value* const found = Find(member);
-    return found != nullptr && found->is_int64() ? found->as_int64() : 0;
-  }
-  // A number's digits.
-  [[nodiscard]] std::string NumberOr(const char* member, const char* otherwise) const {
-    const json::value* const found = Find(member);
-    return found != nullptr && found->is_int64() ? std::to_string(found->get_int64()) : otherwise;
-  }
-  [[nodiscard]] bool Truth(const char* member) const {
-    const json::value* const found = Find(member);
-    return found != nullptr && found->is_bool() && found->as_bool();
-  }
-  [[nodiscard]] const json::value* Find(const char* member) const {
-    return object_ == nullptr ? nullptr : object_->if_contains(member);
-  }
-  // The items of a list; none where there is no such list.
-  [[nodiscard]] std::span<const json::value> Items(const char* member) const {
-    const json::value* const found = Find(member);
-    return found != nullptr && found->is_array() ? std::span<const json::value>(found->get_array())
-                                                 : std::span<const json::value>();
-  }
-
- private:
-  const json::object* object_;  // nullptr: no object.
-};
 
 // null where the text is no JSON.
 json::value Parse(const std::string& text) {
@@ -64,10 +29,10 @@ json::value Parse(const std::string& text) {
 template <class Tell>
 std::string TellOf(const std::string& answer, const char* member, Tell tell) {
   const json::value parsed = Parse(answer);
-  if (Answer(parsed).Find(member) == nullptr) {
+  if (JsonAnswer(parsed).Find(member) == nullptr) {
     return answer + "\n";
   }
-  return tell(Answer(parsed));
+  return tell(JsonAnswer(parsed));
 }
 
 std::string Counted(std::int64_t count, std::string_view noun) {
@@ -75,7 +40,7 @@ std::string Counted(std::int64_t count, std::string_view noun) {
 }
 
 std::string TellKeys(const std::string& answer, std::string_view done) {
-  return TellOf(answer, "keys", [done](const Answer& keys) {
+  return TellOf(answer, "keys", [done](const JsonAnswer& keys) {
     return fmt::format(
         "{} {}{}\n", Counted(keys.Number("keys"), "key"), done,
         keys.Truth("complete")
@@ -85,7 +50,7 @@ std::string TellKeys(const std::string& answer, std::string_view done) {
 }
 
 // When the same request would pass, or why no time can be given.
-std::string WaitText(const Answer& limit, std::string_view reason) {
+std::string WaitText(const JsonAnswer& limit, std::string_view reason) {
   if (const std::string wait = limit.NumberOr("retry_after_ms", ""); !wait.empty()) {
     return fmt::format("retry after {} ms", wait);
   }
@@ -95,7 +60,7 @@ std::string WaitText(const Answer& limit, std::string_view reason) {
   return reason.starts_with("store_") ? "retry time unknown" : "retrying does not help";
 }
 
-std::string TellLimit(const Answer& limit, std::int64_t now) {
+std::string TellLimit(const JsonAnswer& limit, std::int64_t now) {
   std::string line =
       fmt::format("  {:<24} {:<8} limit {}, remaining {}", limit.Text("name"),
                   limit.Truth("allowed") ? "allowed" : "denied",
@@ -114,10 +79,10 @@ std::string TellLimit(const Answer& limit, std::int64_t now) {
   return line + '\n';
 }
 
-std::string TellHolds(const Answer& answer) {
+std::string TellHolds(const JsonAnswer& answer) {
   std::string text;
-  for (const json::value& item : answer.Items("holds")) {
-    const Answer hold(item);
+  for (const json::value& item : answer.List("holds")) {
+    const JsonAnswer hold(item);
     text += fmt::format("  hold: release it with sluice release {} {}\n", hold.Text("name"),
                         hold.Text("id"));
   }
@@ -128,7 +93,7 @@ std::string TellHolds(const Answer& answer) {
 
 Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
   const json::value parsed = Parse(body);
-  const Answer answer(parsed);
+  const JsonAnswer answer(parsed);
   if (answer.Find("allowed") == nullptr) {
     return Fault("unexpected answer from the server: " + body);
   }
@@ -145,9 +110,9 @@ Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
     told.text += fmt::format(", {} {} ms", answer.Truth("waited") ? "waited" : "wait",
                              answer.NumberOr("wait_ms", "?"));
   }
-  told.text += answer.Items("limits").empty() ? "\n  no rule applies (see sluice explain)\n" : "\n";
-  for (const json::value& limit : answer.Items("limits")) {
-    told.text += TellLimit(Answer(limit), now);
+  told.text += answer.List("limits").empty() ? "\n  no rule applies (see sluice explain)\n" : "\n";
+  for (const json::value& limit : answer.List("limits")) {
+    told.text += TellLimit(JsonAnswer(limit), now);
   }
   told.text += TellHolds(answer);
   return told;
@@ -155,7 +120,7 @@ Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
 
 std::string TellProblem(int status, const std::string& body) {
   const json::value parsed = Parse(body);
-  const Answer problem(parsed);
+  const JsonAnswer problem(parsed);
   if (problem.Find("title") == nullptr) {
     return fmt::format("status {}: {}", status, base::DisplayText(body, base::LineFeeds::kKept));
   }
@@ -165,12 +130,13 @@ std::string TellProblem(int status, const std::string& body) {
 bool IsNotServed(int status, const std::string& body) {
   constexpr int kNotFound = 404;
   const json::value parsed = Parse(body);
-  return status == kNotFound && (!parsed.is_object() || Answer(parsed).Text("detail").starts_with(
-                                                            "this listener serves "));
+  return status == kNotFound &&
+         (!parsed.is_object() ||
+          JsonAnswer(parsed).Text("detail").starts_with("this listener serves "));
 }
 
 std::string TellMode(const std::string& answer) {
-  return TellOf(answer, "rule_id", [](const Answer& mode) {
+  return TellOf(answer, "rule_id", [](const JsonAnswer& mode) {
     const std::string origin =
         mode.Truth("set") ? fmt::format("set at run time on this node; the rule's own mode is {}",
                                         mode.Text("configured_mode"))
@@ -182,7 +148,7 @@ std::string TellMode(const std::string& answer) {
 }
 
 std::string TellKillSwitch(const std::string& answer) {
-  return TellOf(answer, "on", [](const Answer& state) {
+  return TellOf(answer, "on", [](const JsonAnswer& state) {
     return std::string(state.Truth("on")
                            ? "the kill switch is on: every request is allowed, nothing is counted\n"
                            : "the kill switch is off: the rules are active\n");
@@ -198,13 +164,13 @@ std::string TellRefund(const std::string& answer) {
 }
 
 std::string TellUnban(const std::string& answer) {
-  return TellOf(answer, "lifted", [](const Answer& bans) {
+  return TellOf(answer, "lifted", [](const JsonAnswer& bans) {
     return Counted(bans.Number("lifted"), "ban") + " lifted\n";
   });
 }
 
 std::string TellRelease(const std::string& answer) {
-  return TellOf(answer, "released", [](const Answer& holds) {
+  return TellOf(answer, "released", [](const JsonAnswer& holds) {
     return std::string(holds.Number("released") == 0
                            ? "the hold had already been released or had expired\n"
                            : "released\n");
@@ -212,10 +178,10 @@ std::string TellRelease(const std::string& answer) {
 }
 
 std::string TellBans(const std::string& answer) {
-  return TellOf(answer, "bans", [](const Answer& answered) {
+  return TellOf(answer, "bans", [](const JsonAnswer& answered) {
     std::string text;
-    for (const json::value& item : answered.Items("bans")) {
-      const Answer ban(item);
+    for (const json::value& item : answered.List("bans")) {
+      const JsonAnswer ban(item);
       constexpr std::int64_t kSecond = 1000;
       std::string key;
       if (const json::value* const attributes = ban.Find("attributes");
@@ -234,13 +200,13 @@ std::string TellBans(const std::string& answer) {
 }
 
 std::string TellUsage(const std::string& answer) {
-  return TellOf(answer, "limits", [](const Answer& usage) {
-    if (usage.Items("limits").empty()) {
+  return TellOf(answer, "limits", [](const JsonAnswer& usage) {
+    if (usage.List("limits").empty()) {
       return std::string("no limit applies to this descriptor\n");
     }
     std::string text;
-    for (const json::value& value : usage.Items("limits")) {
-      const Answer limit(value);
+    for (const json::value& value : usage.List("limits")) {
+      const JsonAnswer limit(value);
       std::string unit = limit.Text("unit");
       std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
       text += base::DisplayText(limit.Text("path"));

@@ -11,7 +11,6 @@
 #include "command_line.h"
 #include "net/http_client.h"
 #include "wire/json_writer.h"
-#include "wire/url_encoding.h"
 
 // What callers ask a daemon: sluice check, status, release and health.
 namespace sluice::app {
@@ -70,14 +69,9 @@ int Status(const StatusOptions& options) {
   if (!ReadAttributes(options.words, attributes)) {
     return kExitError;
   }
-  std::string target = "/v1/ratelimit/status?cost=" + std::to_string(options.cost);
-  for (const Attribute& attribute : attributes) {
-    target += '&';
-    wire::AppendPercentEncoded(target, attribute.name);
-    target += '=';
-    wire::AppendPercentEncoded(target, attribute.value);
-  }
-  return AskDaemon(options.server, {.target = target}, options.json);
+  return AskDaemon(options.server,
+                   {.target = RequestTarget("/v1/ratelimit/status", options.cost, attributes)},
+                   options.json);
 }
 
 struct ReleaseOptions {
@@ -149,7 +143,9 @@ void AddStatus(CLI::App& app, int& exit_code) {
   Command& command = AddCommand(
       app, "status", "Ask a daemon what is left, without charging",
       {.notes =
-           "On an admin listener, a secret attribute may be given by its hash (docs/rules.md).",
+           "On an admin listener, a secret attribute may be given by its hash (docs/rules.md).\n\n"
+           "A status is what applications may ask too. For why a request is denied, and what else "
+           "is known of its keys, use sluice why.",
        .exit_codes = "0 the cost would be allowed, 1 it would be denied, 2 error",
        .examples = {{"What is left for a user", "sluice status user_id=u_42 plan=pro"}}});
   command.add_option("attributes", options->words, "The request's attributes: key=value ...");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/display_text.h"
+#include "wire/url_encoding.h"
 
 namespace sluice::app {
 
@@ -163,6 +164,19 @@ bool ReadAttributes(const std::vector<std::string>& words, std::vector<Attribute
     attributes.push_back({.name = text.substr(0, equals), .value = text.substr(equals + 1)});
   }
   return true;
+}
+
+std::string RequestTarget(std::string_view path, std::int64_t cost,
+                          const std::vector<Attribute>& attributes) {
+  std::string target(path);
+  target += "?cost=" + std::to_string(cost);
+  for (const Attribute& attribute : attributes) {
+    target += '&';
+    wire::AppendPercentEncoded(target, attribute.name);
+    target += '=';
+    wire::AppendPercentEncoded(target, attribute.value);
+  }
+  return target;
 }
 
 }  // namespace sluice::app

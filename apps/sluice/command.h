@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -88,5 +90,9 @@ struct OptionFacts {
 // or nothing before it. The attributes are views of `words`.
 [[nodiscard]] bool ReadAttributes(const std::vector<std::string>& words,
                                   std::vector<Attribute>& attributes);
+
+// `path` with a query that asks about a request with these attributes and this cost.
+[[nodiscard]] std::string RequestTarget(std::string_view path, std::int64_t cost,
+                                        const std::vector<Attribute>& attributes);
 
 }  // namespace sluice::app

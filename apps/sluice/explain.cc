@@ -12,10 +12,10 @@
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
+#include "json_answer.h"
 #include "rule_files.h"
 #include "rules/rule.h"
 #include "wire/path_normalizer.h"
-#include "wire/url_encoding.h"
 
 namespace sluice::app {
 
@@ -140,55 +140,37 @@ int AskAndPrint(const ExplainOptions& options) {
   if (!ReadAttributes(options.words, attributes)) {
     return kExitError;
   }
-  std::string target = "/v1/ratelimit/explain?cost=" + std::to_string(options.cost);
-  for (const Attribute& attribute : attributes) {
-    target += '&';
-    wire::AppendPercentEncoded(target, attribute.name);
-    target += '=';
-    wire::AppendPercentEncoded(target, attribute.value);
-  }
+  const net::HttpCall call{.target =
+                               RequestTarget("/v1/ratelimit/explain", options.cost, attributes)};
   std::string body;
-  if (const int asked = AskAdmin(options.server, {.target = target}, body); asked != kExitOk) {
+  if (const int asked = AskAdmin(options.server, call, body); asked != kExitOk) {
     return asked;
   }
   boost::json::error_code error;
   const boost::json::value parsed = boost::json::parse(body, error);
-  const boost::json::object* const answer = error ? nullptr : parsed.if_object();
-  const boost::json::value* const rules =
-      answer == nullptr ? nullptr : answer->if_contains("rules");
-  if (rules == nullptr || !rules->is_array()) {
-    std::fprintf(stderr, "sluice: unexpected answer from the server: %s\n", body.c_str());
+  const JsonAnswer answer(parsed);
+  if (error || !answer.Has("rules")) {
+    std::fprintf(stderr, "sluice: unexpected answer from the server: %s\n",
+                 base::DisplayText(body, base::LineFeeds::kKept).c_str());
     return kExitError;
   }
-  const auto text = [](const boost::json::object& of, const char* member) {
-    const boost::json::value* const value = of.if_contains(member);
-    return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
-  };
-  const boost::json::value* const kill_switch = answer->if_contains("kill_switch");
-  const bool all_off = kill_switch != nullptr && kill_switch->is_bool() && kill_switch->as_bool();
+  const bool all_off = answer.Truth("kill_switch");
   if (all_off) {
     std::printf("The kill switch is on: every request is allowed, nothing is counted.\n");
   }
   std::vector<ExplainedRule> explained;
-  for (const boost::json::value& item : rules->as_array()) {
-    const boost::json::object* const rule = item.if_object();
-    if (rule == nullptr) {
-      continue;
-    }
-    const boost::json::value* const applies = rule->if_contains("applies");
-    const boost::json::value* const cost = rule->if_contains("cost");
-    const std::string mode = text(*rule, "mode");
-    const bool is_set = !all_off && mode != text(*rule, "configured_mode");
+  for (const boost::json::value& item : answer.List("rules")) {
+    const JsonAnswer rule(item);
+    const auto cost = rule.NumberIfAny("cost");
+    const std::string mode = rule.Text("mode");
+    const bool is_set = !all_off && mode != rule.Text("configured_mode");
     explained.push_back(
-        {.id = text(*rule, "rule_id"),
-         .applies = applies != nullptr && applies->is_bool() && applies->as_bool(),
+        {.id = rule.Text("rule_id"),
+         .applies = rule.Truth("applies"),
          .mode = mode,
-         .numbers =
-             cost == nullptr || !cost->is_int64()
-                 ? ""
-                 : NumbersOf(text(*rule, "algorithm"), text(*rule, "numbers"), cost->as_int64()),
-         .why = text(*rule, "why") + (is_set ? " (mode " + mode + " is set at run time)" : ""),
-         .where = text(*rule, "source")});
+         .numbers = cost ? NumbersOf(rule.Text("algorithm"), rule.Text("numbers"), *cost) : "",
+         .why = rule.Text("why") + (is_set ? " (mode " + mode + " is set at run time)" : ""),
+         .where = rule.Text("source")});
   }
   return Print(explained);
 }
@@ -200,7 +182,9 @@ void AddExplain(CLI::App& app, int& exit_code) {
   Command& command =
       AddCommand(app, "explain", "Show which rules apply to a request, and their limits",
                  {.notes = "With --rules, explains rule files. Without it, asks a running daemon "
-                           "about its rules from all sources, its modes and its kill switch.",
+                           "about its rules from all sources, its modes and its kill switch.\n\n"
+                           "Reads rules only: nothing is asked of the store. For the verdict and "
+                           "the state of the keys, use sluice why.",
                   .exit_codes = "0 a rule applies, 1 no rule applies, 2 error",
                   .examples = {{"The rules for a customer with a plan",
                                 "sluice explain --rules rules.yaml user_id=u_42 plan=enterprise"},

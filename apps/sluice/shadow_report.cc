@@ -11,6 +11,7 @@
 #include "base/display_text.h"
 #include "command.h"
 #include "command_line.h"
+#include "json_answer.h"
 
 namespace sluice::app {
 
@@ -18,52 +19,31 @@ namespace {
 
 namespace json = boost::json;
 
-// Values out of an answer of ours; what is missing reads as 0 or "".
-std::int64_t Number(const json::object& of, const char* member) {
-  const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_int64() ? value->as_int64() : 0;
-}
-
-std::string MemberText(const json::object& of, const char* member) {
-  const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_string() ? base::DisplayText(value->as_string()) : "";
-}
-
-const json::array& List(const json::object& of, const char* member) {
-  static const json::array none;
-  const json::value* value = of.if_contains(member);
-  return value != nullptr && value->is_array() ? value->as_array() : none;
-}
-
-std::string Tell(const json::object& report) {
+std::string Tell(const JsonAnswer& report) {
   std::string text;
-  for (const json::value& item : List(report, "rules")) {
-    const json::object* const rule = item.if_object();
-    if (rule == nullptr) {
-      continue;
-    }
-    const std::int64_t denied = Number(*rule, "would_deny");
-    const std::int64_t newly = Number(*rule, "newly_denied");
-    const std::string mode = MemberText(*rule, "mode");
+  for (const json::value& item : report.List("rules")) {
+    const JsonAnswer rule(item);
+    const std::int64_t denied = rule.Number("would_deny");
+    const std::int64_t newly = rule.Number("newly_denied");
+    const std::string mode = rule.Text("mode");
     text += fmt::format(
         "{} ({}): would have denied {} of {} requests: {} that passed, {} that other rules "
         "denied\n",
-        MemberText(*rule, "rule_id"), mode == "shadow" ? mode : "now " + mode + "; while in shadow",
-        denied, denied + Number(*rule, "would_allow"), newly, denied - newly);
-    if (!List(*rule, "keys").empty()) {
+        rule.Text("rule_id"), mode == "shadow" ? mode : "now " + mode + "; while in shadow", denied,
+        denied + rule.Number("would_allow"), newly, denied - newly);
+    if (!rule.List("keys").empty()) {
       text += fmt::format("  {:>10}  {:>10}\n", "passed", "in all");
     }
-    for (const json::value& key : List(*rule, "keys")) {
-      if (const json::object* const entry = key.if_object()) {
-        text += fmt::format("  {:>10}  {:>10}  {}\n", Number(*entry, "newly_denied"),
-                            Number(*entry, "would_deny"), MemberText(*entry, "key"));
-      }
+    for (const json::value& key : rule.List("keys")) {
+      const JsonAnswer entry(key);
+      text += fmt::format("  {:>10}  {:>10}  {}\n", entry.Number("newly_denied"),
+                          entry.Number("would_deny"), entry.Text("key"));
     }
   }
   if (text.empty()) {
     return "no rule is in shadow mode (set one with: sluice mode RULE shadow)\n";
   }
-  const std::time_t since = Number(report, "since");
+  const std::time_t since = report.Number("since");
   return fmt::format("this node, since {:%Y-%m-%d %H:%M:%S} UTC\n\n", fmt::gmtime(since)) + text;
 }
 
@@ -83,7 +63,7 @@ int Report(const AdminOptions& options) {
                  base::DisplayText(body, base::LineFeeds::kKept).c_str());
     return kExitError;
   }
-  std::printf("%s", Tell(parsed.as_object()).c_str());
+  std::printf("%s", Tell(JsonAnswer(parsed)).c_str());
   return kExitOk;
 }
 
