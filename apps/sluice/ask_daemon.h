@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "command.h"
 #include "net/http_client.h"
@@ -34,5 +35,10 @@ void AddAdminOptions(CLI::App& command, AdminOptions& options);
 // answer itself.
 [[nodiscard]] int AskAdmin(const AdminOptions& options, const net::HttpCall& call,
                            std::string (*tell)(const std::string& answer));
+
+// Prints what is left of the limits that Envoy's descriptor with the entries `words` (key=value)
+// has in `domain`.
+[[nodiscard]] int AskEnvoyUsage(const AdminOptions& options, const std::string& domain,
+                                const std::vector<std::string>& words);
 
 }  // namespace sluice::app

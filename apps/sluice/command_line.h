@@ -18,6 +18,7 @@ enum ExitCode : std::uint8_t {
 void AddServe(CLI::App& app, int& exit_code);
 void AddCheck(CLI::App& app, int& exit_code);
 void AddStatus(CLI::App& app, int& exit_code);
+void AddWhy(CLI::App& app, int& exit_code);
 void AddValidate(CLI::App& app, int& exit_code);
 void AddDoctor(CLI::App& app, int& exit_code);
 void AddExplain(CLI::App& app, int& exit_code);

@@ -1,5 +1,6 @@
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answer_text.h"
@@ -13,6 +14,10 @@
 namespace sluice::app {
 
 namespace {
+
+constexpr std::string_view kNotServed =
+    "this daemon has no Envoy limits: start it with sluice serve --envoy, or with envoy: in its "
+    "configuration, and give its admin listener as --server";
 
 struct EnvoyOptions {
   AdminOptions admin;
@@ -59,14 +64,19 @@ void AddVerb(CLI::App& parent, const std::string& verb, const std::string& what,
   command.add_option("entries", options->words, "The descriptor's entries: key=value ...")
       ->required();
   AddAdminOptions(command, options->admin);
-  options->admin.if_not_served =
-      "this daemon has no Envoy limits: start it with sluice serve --envoy, or with envoy: in its "
-      "configuration, and give its admin listener as --server";
+  options->admin.if_not_served = kNotServed;
   command.callback(
       [options, verb, tell, &exit_code] { exit_code = Ask(*options, "/rl" + verb, tell); });
 }
 
 }  // namespace
+
+int AskEnvoyUsage(const AdminOptions& options, const std::string& domain,
+                  const std::vector<std::string>& words) {
+  EnvoyOptions envoy{.admin = options, .domain = domain, .words = words};
+  envoy.admin.if_not_served = kNotServed;
+  return Ask(envoy, "/rlusage", TellUsage);
+}
 
 void AddEnvoy(CLI::App& app, int& exit_code) {
   Command& command = AddCommand(app, "envoy", "Show or reset the counters of Envoy's descriptors",

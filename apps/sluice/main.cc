@@ -98,6 +98,7 @@ int Main(int argc, char** argv) {
   AddServe(app, exit_code);
   AddCheck(app, exit_code);
   AddStatus(app, exit_code);
+  AddWhy(app, exit_code);
   AddRelease(app, exit_code);
   AddValidate(app, exit_code);
   AddDoctor(app, exit_code);

@@ -35,6 +35,8 @@ Result<std::unique_ptr<Server>> Server::Open(net::EventLoop& control, Engine& en
                   .metrics = engine.metrics,
                   .insight = engine.insight,
                   .decisions = decisions,
+                  .fallback = engine.fallback.get(),
+                  .leases = engine.leases.get(),
                   .history = [&engine, &clock]() -> const insight::History& {
                     return engine.RecordHistory(clock);
                   }},

@@ -30,6 +30,13 @@ struct Ground {
   std::atomic<int> under_way{0};  // Grants on their way back.
 };
 
+// What this node knows of one key that it borrows for, over all its loops.
+struct BorrowedUnits {
+  int loops = 0;          // That know the key. 0: none borrowed for it lately.
+  Units held = 0;         // Borrowed and not spent: by these it allows without asking.
+  Duration denied_for{};  // The longest time for which a loop takes an earlier denial for granted.
+};
+
 // One loop's side of lease_store.h: takes requests apart, decides by what it holds, borrows and
 // gives back. One thread.
 class Borrower {
@@ -52,6 +59,9 @@ class Borrower {
   [[nodiscard]] bool TakeBack(const store::Fingerprint& key, Units units);
   // The key got units back, so its remembered denial is no longer valid.
   void ForgetDenial(const store::Fingerprint& key);
+
+  // Adds what this book knows of the key.
+  void Report(const store::Fingerprint& key, const core::Quota& quota, BorrowedUnits& report);
 
   // Gives back units that are not used, and forgets keys. Call it every kTick while has_work().
   static constexpr Duration kTick = std::chrono::milliseconds(50);

@@ -223,6 +223,18 @@ void Borrower::ForgetDenial(const store::Fingerprint& key) {
   book_.EachOf(key, [](LeaseEntry& entry) { entry.denied_until = {}; });
 }
 
+void Borrower::Report(const store::Fingerprint& key, const core::Quota& quota,
+                      BorrowedUnits& report) {
+  const LeaseEntry* const entry = book_.Find(key, quota);
+  if (entry == nullptr) {
+    return;
+  }
+  const NodeTime now = Now();
+  ++report.loops;
+  report.held += entry->Held(now);
+  report.denied_for = std::max(report.denied_for, entry->denied_until - now);
+}
+
 void Borrower::Tick() {
   const NodeTime now = Now();
   const std::size_t places = book_.places();

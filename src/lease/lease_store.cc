@@ -1,6 +1,8 @@
 #include "lease/lease_store.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/random.h"
@@ -102,6 +104,51 @@ void LeaseStore::EachBook(const core::KeyView& key, const core::Quota& quota, Wo
     } else {
       attached.OnLoop([work, fingerprint](Borrower& borrower) { work(borrower, fingerprint); });
     }
+  });
+}
+
+namespace {
+
+// The books' reports as they come in. When the last book lets go of it, with a report or because
+// its loop ended, `done` is posted to who asked.
+class Reports {
+ public:
+  Reports(net::EventLoop* asker, std::function<void(const BorrowedUnits&)> done)
+      : asker_(asker), done_(std::move(done)) {}
+  Reports(const Reports&) = delete;
+  Reports& operator=(const Reports&) = delete;
+  ~Reports() {
+    if (asker_ == nullptr) {
+      done_(sum_);
+    } else {
+      asker_->Post([done = std::move(done_), sum = sum_] { done(sum); });
+    }
+  }
+
+  void Take(Borrower& book, const store::Fingerprint& key, const core::Quota& quota) {
+    const std::lock_guard lock(mutex_);
+    book.Report(key, quota, sum_);
+  }
+
+ private:
+  net::EventLoop* const asker_;
+  std::function<void(const BorrowedUnits&)> done_;
+  std::mutex mutex_;
+  BorrowedUnits sum_;
+};
+
+}  // namespace
+
+void LeaseStore::Report(const core::KeyView& key, const core::Quota& quota,
+                        std::function<void(const BorrowedUnits&)> done) {
+  const Attachment* const own = Own();
+  if (own == nullptr) {
+    done({});
+    return;
+  }
+  const auto reports = std::make_shared<Reports>(own->loop_, std::move(done));
+  EachBook(key, quota, [reports, quota](Borrower& book, const store::Fingerprint& fingerprint) {
+    reports->Take(book, fingerprint, quota);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -96,6 +97,12 @@ class LeaseStore final : public store::KeyStore {
   [[nodiscard]] bool idle() const {
     return ground_.metrics.held() == 0 && ground_.under_way.load(std::memory_order_relaxed) == 0;
   }
+
+  // Collects what the books of all loops know of a key with `sync: lease`, and calls `done` with it
+  // on the calling thread: during this or later, or never if its loop ends before. A thread without
+  // a book learns nothing. Asks no store. For operators: it takes a lock and allocates.
+  void Report(const core::KeyView& key, const core::Quota& quota,
+              std::function<void(const BorrowedUnits&)> done);
 
   void CheckMany(std::span<store::CheckCall* const> batch) override;
   void Refund(store::RefundCall& call) override;

@@ -141,7 +141,10 @@ std::optional<Numbers> QuotaReader::ReadChange(const Fields& fields, std::string
   if (!Apply(fields, stated, quota)) {
     return std::nullopt;
   }
-  return Numbers{quota.unlimited, quota.limit, quota.rate};
+  return Numbers{.unlimited = quota.unlimited,
+                 .line = fields.map().line,
+                 .limit = quota.limit,
+                 .rate = quota.rate};
 }
 
 QuotaReader::Stated QuotaReader::ReadStated(const Fields& fields, Algorithm algorithm) {

@@ -89,6 +89,7 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
     e.rule = &rule;
     e.quota = rule.quota;
     e.cost = cost;
+    e.numbers_place = rule.place;
     const Mode mode = modes.Effective(rule);
     e.shadow = mode == Mode::kShadow;
     const std::string missing = MissingAttribute(compiled, index.attributes, bound);
@@ -123,9 +124,18 @@ std::vector<RuleSet::Explanation> RuleSet::Explain(Attributes request, Cost cost
       e.cost = *spent;
       e.quota = QuotaUnder(rule, compiled, chosen, bound);
       e.key = KeyText(compiled, index.attributes, bound);
-      e.why = chosen.plan != nullptr
-                  ? "plan with match " + TextOf(chosen.plan->match, index.attributes)
-                  : (chosen.numbers != nullptr ? "override of this key" : "the rule's own numbers");
+      if (chosen.plan != nullptr) {
+        e.numbers_of = Explanation::NumbersOf::kPlan;
+        e.plan = TextOf(chosen.plan->match, index.attributes);
+        e.numbers_place.line = chosen.plan->numbers.line;
+        e.why = "plan with match " + e.plan;
+      } else if (chosen.numbers != nullptr) {
+        e.numbers_of = Explanation::NumbersOf::kOverride;
+        e.numbers_place.line = chosen.numbers->line;
+        e.why = "override of this key";
+      } else {
+        e.why = "the rule's own numbers";
+      }
       if (!compiled.match.empty()) {
         e.why = "match " + TextOf(compiled.match, index.attributes) + "; " + e.why;
       }

@@ -128,6 +128,11 @@ class RuleSet {
     std::string key;  // "user_id=u_42", if it applies.
     core::Quota quota;
     Cost cost;
+    // Whose numbers `quota` has, and where these are written.
+    enum class NumbersOf : std::uint8_t { kRule, kPlan, kOverride };
+    NumbersOf numbers_of = NumbersOf::kRule;
+    std::string plan;  // Of kPlan: its match, "plan: pro".
+    Place numbers_place;
   };
   [[nodiscard]] std::vector<Explanation> Explain(Attributes request, Cost cost,
                                                  const ModeOverrides& modes) const;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -75,6 +76,13 @@ class Fallback {
   // Remembers a denial of the store.
   void Remember(const store::Check& check, const Decision& denial) {
     denials_.Remember(check.key, check.quota, check.cost, denial, Now());
+  }
+
+  // The denial of the store that decides such a check while the store is away. nullopt: there is
+  // none, and the rule's on_store_error decides.
+  [[nodiscard]] std::optional<Decision> Remembered(const core::KeyView& key,
+                                                   const core::Quota& quota, Cost cost) const {
+    return denials_.Find(key, quota, cost, Now());
   }
 
   // Decides room.unanswered, all of one request. `charge`: whether they may be charged at all: the

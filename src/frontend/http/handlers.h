@@ -107,6 +107,9 @@ void HandleKillSwitch(const Routed& routed);
 // apply to such a request, with which numbers, and why the others do not. Charges nothing, and
 // calls no store. `cost` is the request's; every other member of the query is an attribute.
 void HandleExplain(const Routed& routed);
+// GET /v1/ratelimit/why?user_id=u_42: the same, the verdict that the request would get now, and the
+// state of each key: see why_report.h. Charges nothing, and calls the store as a status does.
+void HandleWhy(const Routed& routed);
 // GET /v1/ratelimit/shadow-report: for each rule in shadow mode how much it would have denied, and
 // the keys that it would have denied most.
 void HandleShadowReport(const Routed& routed);

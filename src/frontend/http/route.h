@@ -17,7 +17,9 @@
 #include "frontend/http/front_end_settings.h"
 #include "insight/history.h"
 #include "insight/insight.h"
+#include "lease/lease_store.h"
 #include "records/record_collector.h"
+#include "service/fallback.h"
 #include "service/limiter_service.h"
 #include "service/service_metrics.h"
 #include "telemetry/registry.h"
@@ -48,6 +50,10 @@ struct AdminContext {
   records::RecordCollector& decisions;
   // The last hour, up to now. None: its route is not served.
   std::function<const insight::History&()> history{};
+  // Of a store that nodes share: what decides while it is away, and what is borrowed from it.
+  // nullptr: the table is the store.
+  const service::Fallback* fallback = nullptr;
+  lease::LeaseStore* leases = nullptr;
 };
 
 // What the paths of envoyproxy/ratelimit act on. All outlive the front end.

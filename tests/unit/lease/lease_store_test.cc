@@ -66,6 +66,29 @@ TEST(LeaseStoreTest, WhatMustBeExactIsAskedEveryTime) {
   world.late.PumpAll();
 }
 
+TEST(LeaseStoreTest, ReportsWhatItHoldsAndTakesForDenied) {
+  LeaseWorld world;
+  const core::Quota quota = LeaseWorld::Window(100);
+  const auto report = [&world](const core::Quota& of) {
+    BorrowedUnits said{.loops = -1};
+    world.store.Report(world.key.view(), of, [&said](const BorrowedUnits& told) { said = told; });
+    return said;
+  };
+  EXPECT_EQ(report(quota).loops, 0);
+  world.AskMany(40, quota);
+  const BorrowedUnits lent = report(quota);
+  EXPECT_EQ(lent.loops, 1);
+  EXPECT_GT(lent.held, 0);
+  // All that was debited is spent or held.
+  EXPECT_EQ(lent.held, 100 - 40 - world.LeftInStore(quota));
+  EXPECT_EQ(lent.denied_for, Duration(0));
+  EXPECT_EQ(report(LeaseWorld::Window(99)).loops, 0) << "other numbers are another entry";
+  world.AskMany(100, quota);
+  const BorrowedUnits spent = report(quota);
+  EXPECT_EQ(spent.held, 0);
+  EXPECT_GT(spent.denied_for, seconds(50));
+}
+
 TEST(LeaseStoreTest, AnswersWithWhatIsLeftThereAndHere) {
   LeaseWorld world;
   const core::Quota quota = LeaseWorld::Window();

@@ -301,5 +301,30 @@ TEST(MatchTest, ExplainNamesTheKillSwitchAndNoMode) {
   }
 }
 
+// Operators look for the numbers in force where they are written.
+TEST(MatchTest, ExplainNamesTheLineOfTheNumbersInForce) {
+  const Built built = BuildRule({"algorithm: fixed_window", "limit: 10", "window: 1m",
+                                 "plans: [{match: {plan: pro}, limit: 20}]", "overrides:",
+                                 "  u_42: {limit: 30}", "  u_43: {limit: 40}"});
+  ASSERT_TRUE(built.set);
+  using NumbersOf = RuleSet::Explanation::NumbersOf;
+  const auto of = [&built](const Pairs& pairs) {
+    const Request request(pairs);
+    return built.set->Explain(request.get(), {}, {})[0];
+  };
+  const auto own = of({{"user_id", "u_1"}});
+  EXPECT_EQ(own.numbers_of, NumbersOf::kRule);
+  EXPECT_EQ(own.numbers_place.file, "r.yaml");
+  EXPECT_EQ(own.numbers_place.line, 2);
+  const auto plan = of({{"user_id", "u_1"}, {"plan", "pro"}});
+  EXPECT_EQ(plan.numbers_of, NumbersOf::kPlan);
+  EXPECT_EQ(plan.plan, "plan: pro");
+  EXPECT_EQ(plan.numbers_place.line, 7);
+  const auto override = of({{"user_id", "u_43"}, {"plan", "pro"}});
+  EXPECT_EQ(override.numbers_of, NumbersOf::kOverride);
+  EXPECT_EQ(override.quota.limit, 40);
+  EXPECT_EQ(override.numbers_place.line, 10);
+}
+
 }  // namespace
 }  // namespace sluice::rules
