@@ -1,6 +1,7 @@
 #include "stated_limits.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <ctime>
 #include <string_view>
@@ -178,7 +179,11 @@ StatedDecision ReadStatedDecision(const PastedResponse& response) {
   stated.request_id = response.Field("x-request-id").value_or("");
   stated.from_envoy = response.Field("x-envoy-ratelimited").has_value();
   constexpr int kFirstRefusal = 400;
+  constexpr std::array kGrpcRefusals{7, 8,
+                                     14};  // PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE.
+  const auto grpc = number("grpc-status").value_or(0);
   stated.denied = stated.status >= kFirstRefusal ||
+                  std::ranges::find(kGrpcRefusals, grpc) != kGrpcRefusals.end() ||
                   (stated.status == 0 && stated.retry_after_seconds.has_value());
   ReadPolicies(response, stated);
   ReadBody(response.body, stated);

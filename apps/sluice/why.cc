@@ -218,7 +218,7 @@ void AddWhy(CLI::App& app, int& exit_code) {
            "store's clock is from this node's.\n\n"
            "With --headers, reads a response that somebody pasted (curl -i, or header lines alone) "
            "and says which rule denied it. If the response has a request id, or with --request-id, "
-           "the daemon is asked for its record of the decision (see sluice decisions). With "
+           "the daemon is asked for its record of the decision. With "
            "attributes it also shows their keys' state now.\n\n"
            "Other questions: sluice status shows what is left, also on a check listener; sluice "
            "explain shows which rules apply without asking the store, also of files (--rules). Of "

@@ -20,7 +20,7 @@ namespace sluice::rules {
 // burst that follows the rate is filled in.
 struct Numbers {
   bool unlimited = false;
-  int line = 0;         // Where they are written, in the rule's source.
+  int line = 0;     // Where they are written, in the rule's source.
   Units limit = 0;  // Buckets: the burst.
   Units rate = 0;
 

@@ -54,6 +54,8 @@ struct AdminContext {
   // nullptr: the table is the store.
   const service::Fallback* fallback = nullptr;
   lease::LeaseStore* leases = nullptr;
+  // The last hour, up to now. None: its route is not served.
+  std::function<const insight::History&()> history{};
 };
 
 // What the paths of envoyproxy/ratelimit act on. All outlive the front end.

@@ -160,7 +160,7 @@ class TableTest(WhyCase):
         self.assertEqual(code, 1)
         self.assertRegex(text, r"\Adenied by api: 3 of 3 used; passes in [\d dh]+ "
                                r"\(at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC\)\n")
-        self.assertRegex(text, r"(?m)^api +denies +3 of 3 +0 ")
+        self.assertRegex(text, r"(?m)^  api +denies +3 of 3 +0 ")
         self.assertIn("store: this node's table", text)
         self.assertIsNone(why["store"]["clock_offset_us"], "one clock")
 
@@ -209,7 +209,7 @@ class TableTest(WhyCase):
         code, text = self.node.tell("for=quiet", "user_id=u")
         self.assertEqual(code, 0)
         self.assertIn("quiet (shadow) would deny it: 1 of 1 used", text)
-        self.assertRegex(text, r"(?m)^quiet +would deny ")
+        self.assertRegex(text, r"(?m)^  quiet +would deny ")
 
     def test_modes_and_the_kill_switch(self):
         for _ in range(3):

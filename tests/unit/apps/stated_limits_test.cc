@@ -106,7 +106,8 @@ TEST(StatedLimitsTest, GrpcAndGithubNameTheRuleInAField) {
   EXPECT_EQ(Read("HTTP/2 200\ngrpc-status: 8\nretry-after: 2\n"
                  "grpc-message: login denies: quota_exceeded\n")
                 .rule,
-            "");
+            "login");
+  EXPECT_FALSE(Read("HTTP/2 200\ngrpc-status: 0\nx-ratelimit-limit: 5\n").denied);
   EXPECT_EQ(Read("HTTP/2 429\ngrpc-status: 8\ngrpc-message: login denies: quota_exceeded\n").rule,
             "login");
   EXPECT_EQ(Read("HTTP/2 429\nx-ratelimit-resource: core\n").rule, "core");
@@ -216,9 +217,9 @@ TEST(StatedLimitsTest, TextsOfAResponseAreMadeDisplayable) {
 TEST(StatedLimitsTest, ScriptsGetTheSame) {
   std::string json;
   AppendStatedDecision(Read("HTTP/1.1 429 x\nX-RateLimit-Resource: core\nRetry-After: 5\n"), json);
-  EXPECT_EQ(json, R"({"denied": true, "status": 429, "rule_id": "core", "evidence": )"
-                  R"("X-RateLimit-Resource", "retry_after": 5, "limits": [{"rule_id": "core", )"
-                  R"("denies": true}]})");
+  EXPECT_EQ(json, R"({"denied":true,"status":429,"rule_id":"core","evidence":)"
+                  R"("X-RateLimit-Resource","retry_after":5,"limits":[{"rule_id":"core",)"
+                  R"("denies":true}]})");
 }
 
 }  // namespace

@@ -304,8 +304,8 @@ TEST(MatchTest, ExplainNamesTheKillSwitchAndNoMode) {
 // Operators look for the numbers in force where they are written.
 TEST(MatchTest, ExplainNamesTheLineOfTheNumbersInForce) {
   const Built built = BuildRule({"algorithm: fixed_window", "limit: 10", "window: 1m",
-                                 "plans: [{match: {plan: pro}, limit: 20}]", "overrides:",
-                                 "  u_42: {limit: 30}", "  u_43: {limit: 40}"});
+                                 "plans: [{match: {plan: pro}, limit: 20}]",
+                                 "overrides:", "  u_42: {limit: 30}", "  u_43: {limit: 40}"});
   ASSERT_TRUE(built.set);
   using NumbersOf = RuleSet::Explanation::NumbersOf;
   const auto of = [&built](const Pairs& pairs) {

@@ -30,9 +30,9 @@ TEST(WhyReportTest, WithoutRulesItSaysWhatIsKnown) {
   std::string body;
   AppendWhy(report, body);
   EXPECT_EQ(body,
-            R"({"scope": "node", "now_ms": 1800000000000, "verdict": {"allowed": true, "status": )"
-            R"(200, "kill_switch": false, "rule_id": null}, "store": {"shared": true, "answered": )"
-            R"(null, "clock_offset_us": null, "clock_error_us": null}, "rules": []})");
+            R"({"scope":"node","now_ms":1800000000000,"verdict":{"allowed":true,"status":200,)"
+            R"("kill_switch":false,"rule_id":null},"store":{"shared":true,"answered":null,)"
+            R"("clock_offset_us":null,"clock_error_us":null},"rules":[]})");
 }
 
 // What never passes has no time; a wait may end later than a clock can say.
@@ -58,8 +58,8 @@ TEST(WhyReportTest, TimesThatCannotBeGivenAreNull) {
     decision.retry_after = wait;
     std::string body;
     AppendWhy(report, body);
-    EXPECT_THAT(body, HasSubstr(R"("retry_after_ms": null, "passes_at_ms": null)"));
-    EXPECT_THAT(body, HasSubstr("\"reset_at_ms\": 11023372036855"));
+    EXPECT_THAT(body, HasSubstr(R"("retry_after_ms":null,"passes_at_ms":null)"));
+    EXPECT_THAT(body, HasSubstr("\"reset_at_ms\":11023372036855"));
   }
 }
 
