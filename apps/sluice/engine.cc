@@ -76,6 +76,7 @@ Engine::Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clo
                .keep = config.idempotency.keep,
                .caller_attribute = config.idempotency.caller,
                .shared = redis.get()}) {
+  registry.Add(process);
   registry.Add(metrics);
   table.AddMetrics(registry);
   if (redis) {

@@ -15,6 +15,7 @@
 #include "insight/insight.h"
 #include "lease/lease_store.h"
 #include "lifecycle.h"
+#include "load_metrics.h"
 #include "net/timer_wheel.h"
 #include "redis/redis_store.h"
 #include "service/fallback.h"
@@ -50,6 +51,7 @@ struct Engine {
 
   const DaemonConfig& config;
   telemetry::Registry registry;
+  ProcessMetrics process;
   service::ServiceMetrics metrics;
   envoy::RateLimitMetrics rate_limit_metrics;
   insight::Insight insight;

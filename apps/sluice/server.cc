@@ -56,7 +56,8 @@ Server::Server(net::EventLoop& control, Engine& engine, const frontend::http::Ad
       credentials_(credentials),
       clock_(clock),
       check_connections_(engine.config.connections, ConnectionsPerPeer(engine.config)),
-      admin_connections_(kAdminConnections, kAdminConnections / 2) {
+      admin_connections_(kAdminConnections, kAdminConnections / 2),
+      load_(check_connections_, engine.redis != nullptr ? &engine.redis->metrics() : nullptr) {
   forwarding_notes_.on_first = [](std::string_view peer) {
     spdlog::warn(
         "{} sends client addresses but is not a trusted proxy: they are ignored, and "
@@ -84,6 +85,7 @@ void Server::AddMetrics() {
   registry.AddCounter("sluice_peer_connections_refused_total",
                       "Connections refused because too many from one address were open.",
                       [this] { return check_connections_.refused_of_peers(); });
+  registry.Add(load_);
   for (const auto* answers : {&http_answers_, &grpc_answers_, &resp_answers_}) {
     registry.Add(*answers);
   }
@@ -92,8 +94,24 @@ void Server::AddMetrics() {
                       [this] { return forwarding_notes_.untrusted.load(); });
 }
 
+std::size_t Server::Worker::InFlight() const {
+  std::size_t sum = 0;
+  const auto add = [&sum](const auto& all) {
+    for (const auto& front_end : all) {
+      sum += front_end->exchanges_in_use();
+    }
+  };
+  add(front_ends);
+  add(grpc_front_ends);
+  add(resp_front_ends);
+  return sum;
+}
+
 void Server::Start() {
   for (const auto& worker : workers_) {
+    worker->watch.emplace(worker->loop, load_,
+                          [worker = worker.get()] { return worker->InFlight(); });
+    worker->watch->Start();
     worker->thread = std::thread([loop = &worker->loop] {
       ::pthread_setname_np(::pthread_self(), "sluice-loop");
       loop->Run();

@@ -24,6 +24,7 @@
 #include "frontend/http/route.h"
 #include "frontend/resp/front_end.h"
 #include "lifecycle.h"
+#include "load_metrics.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
 
@@ -82,7 +83,11 @@ class Server final : public Component {
     std::vector<std::unique_ptr<frontend::grpc::FrontEnd>> grpc_front_ends;
     std::vector<std::unique_ptr<frontend::resp::FrontEnd>> resp_front_ends;
     std::vector<std::unique_ptr<net::Listener>> listeners;
+    std::optional<LoopWatch> watch;
     std::thread thread;
+
+    // Requests that it is answering.
+    [[nodiscard]] std::size_t InFlight() const;
   };
 
   Server(net::EventLoop& control, Engine& engine, const frontend::http::AdminContext& admin,
@@ -123,6 +128,7 @@ class Server final : public Component {
   // Of their own, so that a flood of checks does not lock operators out.
   net::ConnectionLimit check_connections_;
   net::ConnectionLimit admin_connections_;
+  LoadMetrics load_;
   std::atomic<std::uint64_t> last_resp_client_{0};
   frontend::http::ForwardingNotes forwarding_notes_;
   frontend::AnswerCounts http_answers_{frontend::Protocol::kHttp};

@@ -163,6 +163,9 @@ void OpenedTable::AddMetrics(telemetry::Registry& registry) const {
                       [&table] { return table.Stats().full_allows; });
   registry.AddCounter("sluice_table_bans_total", "Bans caused by denials.",
                       [&table] { return table.Stats().bans; });
+  registry.AddCounter("sluice_clock_steps_total",
+                      "Steps of the node's wall clock by more than half a second.",
+                      [&table] { return table.Stats().wall_clock_steps; });
 }
 
 Result<OpenedTable> OpenTable(const DaemonConfig& config, const base::Clock& clock) {

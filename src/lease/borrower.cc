@@ -127,6 +127,7 @@ LeaseEntry* Borrower::Look(const store::Check& check, NodeTime now) {
       ground_.metrics.Count(LeaseCount::kUnknownKeys);
       return nullptr;
     }
+    ground_.metrics.AddKeys(1);
     if (!is_counted_) {
       is_counted_ = true;
       ground_.books.fetch_add(1, std::memory_order_relaxed);

@@ -41,6 +41,7 @@ Borrower::~Borrower() {
       Clear(grant);
     }
   });
+  ground_.metrics.AddKeys(-static_cast<int>(book_.size()));
   if (is_counted_) {
     ground_.books.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -265,6 +266,7 @@ void Borrower::Tend(LeaseEntry& entry, NodeTime now) {
       Clear(grant);
     }
     book_.Forget(entry);
+    ground_.metrics.AddKeys(-1);
   }
 }
 

@@ -41,6 +41,8 @@ void LeaseMetrics::Write(telemetry::Exposition& out) const {
     out.Family(row.name, row.help, Type::kCounter);
     out.Sample(row.name, {}, Read(row.count));
   }
+  out.Family("sluice_lease_keys", "Keys that worker threads may borrow for.", Type::kGauge);
+  out.Sample("sluice_lease_keys", {}, static_cast<double>(keys()));
   out.Family("sluice_leases_held", "Leases with units left.", Type::kGauge);
   out.Sample("sluice_leases_held", {}, static_cast<double>(held()));
 }

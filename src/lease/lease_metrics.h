@@ -33,12 +33,15 @@ class LeaseMetrics final : public telemetry::Source {
     return counts_.Read(static_cast<std::size_t>(what));
   }
   void AddHeld(int by) noexcept { held_.fetch_add(by, std::memory_order_relaxed); }
+  void AddKeys(int by) noexcept { keys_.fetch_add(by, std::memory_order_relaxed); }
+  [[nodiscard]] int keys() const noexcept { return keys_.load(std::memory_order_relaxed); }
   [[nodiscard]] int held() const noexcept { return held_.load(std::memory_order_relaxed); }
 
   void Write(telemetry::Exposition& out) const override;
 
  private:
   telemetry::CounterGroup counts_;
+  std::atomic<int> keys_{0};  // Entries of all books.
   std::atomic<int> held_{0};  // Grants with units left.
 };
 

@@ -55,7 +55,7 @@ Channel::~Channel() {
 
 void Channel::AnswerEverything() {
   for (const Command& command : pipeline_.Clear()) {
-    Answer(command.request, StoreError::kUnavailable, RedisCount::kLost);
+    Answer(command, Time(), StoreError::kUnavailable, RedisCount::kLost);
   }
   if (state_ != State::kDown) {
     close_why_ = "no longer needed";
@@ -81,15 +81,24 @@ void Channel::Send(const Request& request, Time now, Duration within) {
 }
 
 void Channel::Send(Command command, Time now) {
+  if (command.request.call() != nullptr && command.begun == Time()) {
+    command.begun = now;
+    metrics_.Count(RedisCount::kBegun);
+  }
+  const bool is_up = state_ == State::kUp;
   const bool may_come = state_ != State::kDown || redial_at_ < command.deadline;
   const bool is_vain = (open_ && command.request.call() != nullptr) || command.deadline <= now;
-  if (!is_vain && state_ == State::kUp && pipeline_.in_flight() < settings_.most_in_flight) {
-    Write(std::move(command));
-  } else if (!is_vain && state_ != State::kUp && may_come &&
-             pipeline_.waiting() < settings_.most_waiting) {
-    pipeline_.Wait(std::move(command));
-  } else {
+  const bool has_room = is_up ? pipeline_.in_flight() < settings_.most_in_flight
+                              : pipeline_.waiting() < settings_.most_waiting;
+  if (is_vain || !may_come || !has_room) {
+    if (!is_vain && may_come && command.request.call() != nullptr) {
+      metrics_.Count(RedisCount::kQueueFull);
+    }
     Refuse(command);
+  } else if (is_up) {
+    Write(std::move(command));
+  } else {
+    pipeline_.Wait(std::move(command));
   }
 }
 
@@ -163,6 +172,13 @@ void Channel::WriteMember(Time now) {
   const std::string seconds = std::to_string(kMemberGone.count());
   WriteOwn(&Channel::OnNodesCounted,
            {"EVALSHA", ScriptOf(ScriptId::kMember).sha1, "1", kMembersKey, member_, seconds});
+  AskTime(now);
+}
+
+// Beside the reports of this node, so that one of its loops asks, and not more often.
+void Channel::AskTime(Time now) {
+  time_asked_at_ = now;
+  WriteOwn(&Channel::OnTimeTold, {"TIME"});
 }
 
 void Channel::ExpireCalls(Time now) {
@@ -171,12 +187,12 @@ void Channel::ExpireCalls(Time now) {
   for (const Command& command : late.waiting) {
     failures.Add(command.request);
   }
-  std::vector<Request> sent;
+  std::vector<Command> sent;
   for (Command* const command : late.sent) {
     // While its sender is still there: what would take back what it may yet be charged.
     command->request.AppendUndos(JudgedNow(*command), command->undos);
-    sent.push_back(std::exchange(command->request, {}));
-    failures.Add(sent.back());
+    sent.push_back({.request = std::exchange(command->request, {}), .begun = command->begun});
+    failures.Add(sent.back().request);
   }
   for (std::size_t i = 0; i < failures.count(); ++i) {
     CountFailure(now);
@@ -184,11 +200,11 @@ void Channel::ExpireCalls(Time now) {
   if (failures.count() > 0 && redirector_ != nullptr) {
     redirector_->OnState(*this, now);
   }
-  for (const Request& request : sent) {
-    Answer(request, StoreError::kUnavailable, RedisCount::kTimedOut);
+  for (const Command& command : sent) {
+    Answer(command, now, StoreError::kUnavailable, RedisCount::kTimedOut);
   }
   for (const Command& command : late.waiting) {
-    Answer(command.request, StoreError::kDidNotRun, RedisCount::kTimedOut);
+    Answer(command, now, StoreError::kDidNotRun, RedisCount::kTimedOut);
   }
 }
 
@@ -215,12 +231,20 @@ void Channel::CloseBreaker() {
   probing_ = false;
 }
 
-void Channel::Answer(const Request& request, StoreError error, RedisCount count) {
-  if (request.call() != nullptr) {
-    metrics_.Count(count);
-    request.call()->error = error;
-    request.call()->OnAnswered();
+void Channel::Answer(const Command& command, Time now, StoreError error, RedisCount count) {
+  store::StoreCall* const call = command.request.call();
+  if (call == nullptr) {
+    return;
   }
+  metrics_.Count(count);
+  if (command.begun != Time()) {
+    metrics_.Count(RedisCount::kEnded);
+    if (now != Time()) {
+      metrics_.Record(settings_.server, now - command.begun);
+    }
+  }
+  call->error = error;
+  call->OnAnswered();
 }
 
 Duration Channel::Jittered(Duration pause) {

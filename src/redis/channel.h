@@ -41,6 +41,7 @@ struct ChannelSettings {
   std::int64_t expiry_jitter_s = 300;
   // Says nothing but what calls need: no name.
   bool terse = false;
+  RedisServer server = RedisServer::kMain;  // For metrics.
   // Judge by the node's clock, and let keys live for ever: for playing histories.
   bool by_given_clock = false;
 };
@@ -77,7 +78,7 @@ class Channel {
   void Send(Command command, Time now);
   // Answers a command that was not sent.
   void Refuse(const Command& command) {
-    Answer(command.request, store::StoreError::kDidNotRun, RedisCount::kRefused);
+    Answer(command, Time(), store::StoreError::kDidNotRun, RedisCount::kRefused);
   }
   // Answers all that is under way; nothing is sent from here on but to go.
   void AnswerEverything();
@@ -155,6 +156,7 @@ class Channel {
   void WriteFollower(const Request& request, bool asking);
   void EnsureLoaded(ScriptId script);
   void WriteMember(Time now);
+  void AskTime(Time now);
   [[nodiscard]] Judged JudgedNow(const Command& command) const;
 
   // channel_replies.cc: what replies mean. One of these for each command.
@@ -164,6 +166,7 @@ class Channel {
   void OnProbed(Command& command, Reply reply, Time now);
   void OnLoaded(Command& command, Reply reply, Time now);
   void OnNodesCounted(Command& command, Reply reply, Time now);
+  void OnTimeTold(Command& command, Reply reply, Time now);
   void OnSlotsTold(Command& command, Reply reply, Time now);
   void OnFollowed(Command& command, Reply reply, Time now);
   void OnUndone(Command& command, Reply reply, Time now);
@@ -178,7 +181,8 @@ class Channel {
   void ExpireCalls(Time now);
   void CountFailure(Time now);
   void CloseBreaker();
-  void Answer(const Request& request, store::StoreError error, RedisCount count);
+  // `now`: the time, or Time() where how long it took says nothing.
+  void Answer(const Command& command, Time now, store::StoreError error, RedisCount count);
   [[nodiscard]] Duration Jittered(Duration pause);
   void ReportError(std::string_view text, Time now);
 
@@ -212,6 +216,7 @@ class Channel {
   bool topology_asked_ = false;
   bool resend_lost_ = false;
   Time member_at_ = Time::max();
+  Time time_asked_at_{};
 };
 
 // Knows the other servers of a cluster. Called while a channel handles input or its end.

@@ -111,10 +111,10 @@ void Channel::OnLost(std::string_view why, Time now) {
   ++failed_dials_;
   const std::deque<Command> refused = was_up ? std::deque<Command>() : pipeline_.TakeWaiting();
   for (const Command& command : lost) {
-    Answer(command.request, StoreError::kUnavailable, RedisCount::kLost);
+    Answer(command, now, StoreError::kUnavailable, RedisCount::kLost);
   }
   for (const Command& command : refused) {
-    Answer(command.request, StoreError::kDidNotRun, RedisCount::kRefused);
+    Refuse(command);
   }
   if (redirector_ != nullptr) {
     redirector_->OnState(*this, now);

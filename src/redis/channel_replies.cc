@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <initializer_list>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,6 +33,13 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> word
 
 bool IsError(Reply reply) {
   return reply[0].type == RespType::kError || reply[0].type == RespType::kBulkError;
+}
+
+// Of what a clock says: the upper bound keeps sums with it in range.
+bool ReadNumber(std::string_view text, std::int64_t& number) {
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number >= 0 && number < kMost;
 }
 
 }  // namespace
@@ -106,6 +116,20 @@ void Channel::OnNodesCounted(Command& /*command*/, Reply reply, Time /*now*/) {
   fewer_reported_ = fewer && !fewer_reported_;
 }
 
+// The reply was written somewhere between question and answer: the middle is wrong by half the
+// round trip at most.
+void Channel::OnTimeTold(Command& /*command*/, Reply reply, Time now) {
+  std::int64_t seconds = 0;
+  std::int64_t micros = 0;
+  if (reply.size() != 3 || !ReadNumber(reply[1].text, seconds) ||
+      !ReadNumber(reply[2].text, micros)) {
+    return;  // An ACL may forbid it: then nothing is known.
+  }
+  const WallInstant told(std::chrono::seconds(seconds) + std::chrono::microseconds(micros));
+  const WallInstant asked_about = clock_.Read().wall_clock - (now - time_asked_at_) / 2;
+  metrics_.SetClockOffset(asked_about - told);
+}
+
 void Channel::OnSlotsTold(Command& /*command*/, Reply reply, Time now) {
   topology_asked_ = false;
   if (IsError(reply)) {
@@ -145,19 +169,19 @@ void Channel::OnRequestReply(Command& command, Reply reply, Time now) {
       if (outcome.bans > 0) {
         metrics_.Count(RedisCount::kBans, outcome.bans);
       }
-      Answer(command.request, outcome.error, RedisCount::kAnswered);
+      Answer(command, now, outcome.error, RedisCount::kAnswered);
       return;
     case Outcome::Kind::kAgain:
       command.by_reply = true;
       if (++command.attempts < kMostAttempts) {
         Write(std::move(command));
       } else {
-        Answer(command.request, StoreError::kDidNotRun, RedisCount::kFailed);
+        Answer(command, now, StoreError::kDidNotRun, RedisCount::kFailed);
       }
       return;
     case Outcome::Kind::kMalformed:
       ReportError(outcome.fault, now);
-      Answer(command.request, StoreError::kUnavailable, RedisCount::kFailed);
+      Answer(command, now, StoreError::kUnavailable, RedisCount::kFailed);
       return;
   }
 }
@@ -166,7 +190,7 @@ void Channel::OnError(Command& command, std::string_view text, Time now) {
   const std::string_view word = FirstWord(text);
   const bool wanted = command.wanted();
   if (command.request.call() != nullptr && command.request.ReadError(text)) {
-    Answer(command.request, StoreError::kNone, RedisCount::kAnswered);
+    Answer(command, now, StoreError::kNone, RedisCount::kAnswered);
     return;
   }
   if (word == "NOSCRIPT" && command.script) {
@@ -199,7 +223,7 @@ void Channel::OnError(Command& command, std::string_view text, Time now) {
       !IsOneOf(word, {"NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF",
                       "NOREPLICAS", "BUSY", "NOAUTH", "NOPERM", "WRONGTYPE", "CLUSTERDOWN",
                       "TRYAGAIN", "CROSSSLOT", "MOVED", "ASK", "UNDONE"});
-  Answer(command.request, ran ? StoreError::kUnavailable : StoreError::kDidNotRun,
+  Answer(command, now, ran ? StoreError::kUnavailable : StoreError::kDidNotRun,
          RedisCount::kFailed);
 }
 

@@ -27,6 +27,7 @@ struct Command {
   OnReply on_reply = nullptr;
   Request request{};
   Time deadline = Time::max();
+  Time begun{};                      // When a channel got it first.
   std::optional<ScriptId> script{};  // That it runs.
   std::uint8_t attempts = 0;
   bool by_reply = false;    // Judge calendars by the time in the call's `now`.

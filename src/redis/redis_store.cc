@@ -36,7 +36,12 @@ RedisStore::RedisStore(RedisSettings settings, const base::Clock& clock, Channel
     : settings_(std::move(settings)),
       seconds_settings_(std::move(seconds)),
       clock_(clock),
-      on_event_(std::move(on_event)) {}
+      on_event_(std::move(on_event)),
+      metrics_(seconds_settings_.has_value()) {
+  if (seconds_settings_) {
+    seconds_settings_->channel.server = RedisServer::kPerSecond;
+  }
+}
 
 RedisStore::~RedisStore() = default;
 

@@ -98,7 +98,7 @@ class RedisStore final : public store::KeyStore, public store::AnswerRecords {
   void Ask(typename Verb::Call& call);
 
   const RedisSettings settings_;
-  const std::optional<RedisSettings> seconds_settings_;
+  std::optional<RedisSettings> seconds_settings_;
   const base::Clock& clock_;
   const Channel::OnEvent on_event_;
   RedisMetrics metrics_;

@@ -9,6 +9,18 @@ namespace sluice::store {
 namespace {
 
 constexpr std::int64_t kTickNs = 1'000'000;
+// More than a thread loses between its readings of the two clocks, also where it has to wait.
+constexpr std::int64_t kStepNs = 500'000'000;
+// What NTP may slew a clock by: up to 500 parts in a million. Twice that is no step.
+constexpr std::int64_t kSlewed = 1'000;
+
+// Whether the wall clock went another way than the monotonic one, which went `passed` > 0.
+bool IsStep(std::int64_t passed, std::int64_t last_wall_clock, std::int64_t wall_clock) {
+  const std::int64_t may_be_off = kStepNs + passed / kSlewed;
+  std::int64_t off = 0;
+  return __builtin_sub_overflow(wall_clock, last_wall_clock, &off) ||
+         __builtin_sub_overflow(off, passed, &off) || off > may_be_off || off < -may_be_off;
+}
 
 }  // namespace
 
@@ -54,9 +66,17 @@ void MonotonicClock::Note(std::int64_t monotonic, WallInstant wall_clock) {
   if (noting_.test_and_set(std::memory_order_acquire)) {
     return;
   }
-  if (monotonic > record_->last_monotonic_ns.load(std::memory_order_relaxed)) {
-    record_->last_wall_clock_ns.store(wall_clock.time_since_epoch().count(),
-                                      std::memory_order_relaxed);
+  const std::int64_t last = record_->last_monotonic_ns.load(std::memory_order_relaxed);
+  if (monotonic > last) {
+    const std::int64_t wall_clock_ns = wall_clock.time_since_epoch().count();
+    // What the record has at first may be of different moments: another process noted it.
+    if (has_noted_ &&
+        IsStep(monotonic - last, record_->last_wall_clock_ns.load(std::memory_order_relaxed),
+               wall_clock_ns)) {
+      wall_clock_steps_.fetch_add(1, std::memory_order_relaxed);
+    }
+    has_noted_ = true;
+    record_->last_wall_clock_ns.store(wall_clock_ns, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     record_->last_monotonic_ns.store(monotonic, std::memory_order_relaxed);
   }

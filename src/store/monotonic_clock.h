@@ -43,11 +43,19 @@ class MonotonicClock {
   // reading that any thread has handed in.
   [[nodiscard]] TableNow Now(const base::ClockReading& reading);
 
+  // How often the wall clock has moved by more than half a second against the boot clock, forward
+  // or back, since this was made.
+  [[nodiscard]] std::uint64_t wall_clock_steps() const {
+    return wall_clock_steps_.load(std::memory_order_relaxed);
+  }
+
  private:
   void Note(std::int64_t monotonic, WallInstant wall_clock);
 
   ClockRecord* record_;
   std::atomic_flag noting_;
+  bool has_noted_ = false;  // Behind noting_.
+  std::atomic<std::uint64_t> wall_clock_steps_{0};
 };
 
 // The kernel's id of this boot; all zero where it has none.

@@ -156,7 +156,8 @@ TableStats Table::Stats() {
           .full_allows = read(counters.full_allows),
           .bans = read(counters.bans),
           .blocks = core_.blocks.total(),
-          .blocks_in_use = core_.blocks.in_use()};
+          .blocks_in_use = core_.blocks.in_use(),
+          .wall_clock_steps = monotonic_clock_.wall_clock_steps()};
 }
 
 }  // namespace sluice::store

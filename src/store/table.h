@@ -34,6 +34,7 @@ struct TableStats {
   std::uint64_t bans = 0;             // Bans that were imposed or prolonged.
   std::uint64_t blocks = 0;
   std::uint64_t blocks_in_use = 0;
+  std::uint64_t wall_clock_steps = 0;  // Of the wall clock, by more than half a second.
 };
 
 struct SnapshotReport {

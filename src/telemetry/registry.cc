@@ -60,13 +60,13 @@ constexpr std::string_view NameOf(Exposition::Type type) {
 
 }  // namespace
 
-void Exposition::Family(std::string_view name, std::string_view help, Type type) {
+void PrometheusText::Family(std::string_view name, std::string_view help, Type type) {
   out_->append("# HELP ").append(name).append(" ");
   AppendEscaped(*out_, help, false);
   out_->append("\n# TYPE ").append(name).append(" ").append(NameOf(type)).append("\n");
 }
 
-void Exposition::Head(std::string_view name, std::span<const Label> labels) {
+void PrometheusText::Head(std::string_view name, std::span<const Label> labels) {
   out_->append(name);
   char before = '{';
   for (const Label& label : labels) {
@@ -80,13 +80,14 @@ void Exposition::Head(std::string_view name, std::span<const Label> labels) {
   out_->append(labels.empty() ? " " : "} ");
 }
 
-void Exposition::Sample(std::string_view name, std::span<const Label> labels, std::uint64_t value) {
+void PrometheusText::Sample(std::string_view name, std::span<const Label> labels,
+                            std::uint64_t value) {
   Head(name, labels);
   AppendNumber(*out_, value);
   *out_ += '\n';
 }
 
-void Exposition::Sample(std::string_view name, std::span<const Label> labels, double value) {
+void PrometheusText::Sample(std::string_view name, std::span<const Label> labels, double value) {
   Head(name, labels);
   if (std::isnan(value)) {
     *out_ += "NaN";
@@ -98,18 +99,21 @@ void Exposition::Sample(std::string_view name, std::span<const Label> labels, do
   *out_ += '\n';
 }
 
-void Exposition::Samples(std::string_view name, const Histogram::Reading& reading) {
+void PrometheusText::Samples(std::string_view name, std::span<const Label> labels,
+                             const Histogram::Reading& reading) {
   const std::string family(name);
+  std::vector<Label> all(labels.begin(), labels.end());
+  all.push_back({.name = "le", .value = {}});
   std::uint64_t up_to = 0;
   for (std::size_t i = 0; i < Histogram::kBuckets; ++i) {
     up_to += reading.counts[i];
     const std::string bound =
         i < Histogram::kBoundsUs.size() ? SecondsText(Histogram::kBoundsUs[i]) : "+Inf";
-    const Label le{.name = "le", .value = bound};
-    Sample(family + "_bucket", {&le, 1}, up_to);
+    all.back().value = bound;
+    Sample(family + "_bucket", all, up_to);
   }
-  Sample(family + "_sum", {}, static_cast<double>(reading.sum_ns) / 1e9);
-  Sample(family + "_count", {}, reading.count);
+  Sample(family + "_sum", labels, static_cast<double>(reading.sum_ns) / 1e9);
+  Sample(family + "_count", labels, reading.count);
 }
 
 namespace {
@@ -154,13 +158,17 @@ void Registry::AddCounter(std::string name, std::string help, std::function<std:
   owned_.push_back(std::move(counter));
 }
 
-std::string Registry::Text() const {
-  std::string text;
-  Exposition out(text);
+void Registry::Write(Exposition& out) const {
   const std::lock_guard lock(mutex_);
   for (const Source* source : sources_) {
     source->Write(out);
   }
+}
+
+std::string Registry::Text() const {
+  std::string text;
+  PrometheusText out(text);
+  Write(out);
   return text;
 }
 

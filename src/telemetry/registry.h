@@ -18,20 +18,39 @@ struct Label {
   std::string_view value;
 };
 
-// Writes metrics in Prometheus' text format (0.0.4): for each family a HELP and a TYPE line, then
-// its samples. Values of labels are escaped; names are not, because they are constants.
+// Where metrics are written, in one format or another.
 class Exposition {
  public:
   enum class Type : std::uint8_t { kCounter, kGauge, kHistogram };
 
-  explicit Exposition(std::string& out) : out_(&out) {}
+  virtual ~Exposition() = default;
 
-  // Begins a family; all its samples follow before the next one begins.
-  void Family(std::string_view name, std::string_view help, Type type);
-  void Sample(std::string_view name, std::span<const Label> labels, std::uint64_t value);
-  void Sample(std::string_view name, std::span<const Label> labels, double value);
-  // In seconds, with cumulative buckets, as the format requires.
-  void Samples(std::string_view name, const Histogram::Reading& reading);
+  // Begins a family; all its samples follow before the next one begins, under its name.
+  virtual void Family(std::string_view name, std::string_view help, Type type) = 0;
+  virtual void Sample(std::string_view name, std::span<const Label> labels,
+                      std::uint64_t value) = 0;
+  virtual void Sample(std::string_view name, std::span<const Label> labels, double value) = 0;
+  // In seconds.
+  virtual void Samples(std::string_view name, std::span<const Label> labels,
+                       const Histogram::Reading& reading) = 0;
+  void Samples(std::string_view name, const Histogram::Reading& reading) {
+    Samples(name, {}, reading);
+  }
+};
+
+// Prometheus' text format (0.0.4): for each family a HELP and a TYPE line, then its samples. Values
+// of labels are escaped; names are not, because they are constants.
+class PrometheusText final : public Exposition {
+ public:
+  explicit PrometheusText(std::string& out) : out_(&out) {}
+
+  void Family(std::string_view name, std::string_view help, Type type) override;
+  void Sample(std::string_view name, std::span<const Label> labels, std::uint64_t value) override;
+  void Sample(std::string_view name, std::span<const Label> labels, double value) override;
+  // With cumulative buckets, as the format requires.
+  void Samples(std::string_view name, std::span<const Label> labels,
+               const Histogram::Reading& reading) override;
+  using Exposition::Samples;
 
  private:
   void Head(std::string_view name, std::span<const Label> labels);
@@ -62,6 +81,7 @@ class Registry {
   // The same for a count that only grows; `name` ends in _total.
   void AddCounter(std::string name, std::string help, std::function<std::uint64_t()> read);
 
+  void Write(Exposition& out) const;
   // All metrics in Prometheus' text format, for the content type text/plain; version=0.0.4.
   [[nodiscard]] std::string Text() const;
 

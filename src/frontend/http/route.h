@@ -48,8 +48,6 @@ struct AdminContext {
   service::ServiceMetrics& metrics;
   insight::Insight& insight;
   records::RecordCollector& decisions;
-  // The last hour, up to now. None: its route is not served.
-  std::function<const insight::History&()> history{};
   // Of a store that nodes share: what decides while it is away, and what is borrowed from it.
   // nullptr: the table is the store.
   const service::Fallback* fallback = nullptr;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """docs/monitoring.md lists every metric that a daemon exports, and no other; docs/alerts.yml asks
-for metrics that exist, and promtool (of Debian's `prometheus`), where it is installed, takes it.
+for metrics that exist, and its alerts fire in the series of alerts_test.yml that they are meant for, by
+promtool (of Debian's `prometheus`).
 
 monitoring_test.py SLUICE ROOT
 """
@@ -11,11 +12,13 @@ import subprocess
 import sys
 import unittest
 
+import yaml
+
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "daemon"))
 import harness  # noqa: E402
 
 ROOT = pathlib.Path()
-NAME = re.compile(r"\b(?:sluice|ratelimit_service)_[a-z0-9_]+\b")
+NAME = re.compile(r"\b(?:sluice|ratelimit_service|process)_[a-z0-9_]+\b")
 # Everything that has metrics, at once. Nothing listens at the store and at etcd: a daemon exports
 # their metrics from the start, whether they answer or not.
 EVERYTHING = """
@@ -81,13 +84,24 @@ class MonitoringTest(harness.DaemonCase):
         page = re.findall(r"^\| (Sluice\w+) \|", (ROOT / "docs/monitoring.md").read_text(), re.M)
         self.assertEqual(page, alerts)
 
-    def test_promtool_takes_the_alerts(self):
-        if not shutil.which("promtool"):
-            print("no promtool here (Debian's prometheus): the alerts' expressions are not parsed")
-            return
-        run = subprocess.run(["promtool", "check", "rules", ROOT / "docs/alerts.yml"],
-                             capture_output=True, text=True)
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+    def test_every_alert_has_series_in_which_it_fires_and_healthy_ones(self):
+        alerts = re.findall(r"alert: (\w+)", (ROOT / "docs/alerts.yml").read_text())
+        tests = yaml.safe_load((ROOT / "tests/e2e/docs/alerts_test.yml").read_text())["tests"]
+        firing = {one["alertname"] for test in tests for one in test["alert_rule_test"]
+                  if one["exp_alerts"]}
+        self.assertEqual(sorted(firing), sorted(alerts))
+        for test in tests:
+            with self.subTest(test["name"]):
+                series = " ".join(one["series"] for one in test["input_series"])
+                self.assertIn('"healthy"', series)
+                self.assertNotIn("healthy", str(test["alert_rule_test"]))
+
+    @unittest.skipUnless(shutil.which("promtool"), "no promtool here: install Debian's prometheus")
+    def test_alerts_fire_when_they_should_and_not_when_all_is_well(self):
+        for words in (["check", "rules", ROOT / "docs/alerts.yml"],
+                      ["test", "rules", ROOT / "tests/e2e/docs/alerts_test.yml"]):
+            run = subprocess.run(["promtool", *words], capture_output=True, text=True)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 
 if __name__ == "__main__":

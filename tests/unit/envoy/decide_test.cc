@@ -402,7 +402,7 @@ descriptors:
   }
   EXPECT_GT(metrics_.Read({"d", "i"}, Count::kTotalHits), 9'000U);  // What had no counter left.
   std::string text;
-  telemetry::Exposition exposition(text);
+  telemetry::PrometheusText exposition(text);
   metrics_.Write(exposition);
   EXPECT_THAT(text, testing::HasSubstr("ratelimit_service_rate_limit_total_hits{domain=\"d\","
                                        "key1=\"v_1\",key2=\"w\"} 1"));

@@ -63,7 +63,7 @@ TEST(AnswerCountsTest, SumsTheLoopsOfEachListenerByStatus) {
   admin.Count(200);
   other.join();
   std::string text;
-  telemetry::Exposition exposition(text);
+  telemetry::PrometheusText exposition(text);
   counts.Write(exposition);
   EXPECT_THAT(
       text,
@@ -82,7 +82,7 @@ TEST(AnswerCountsTest, EachProtocolHasItsOwnFamily) {
   resp.Add("127.0.0.1:6380").Count(AnswerCounts::kRespError);
   AnswerCounts unused(Protocol::kHttp);
   std::string text;
-  telemetry::Exposition exposition(text);
+  telemetry::PrometheusText exposition(text);
   grpc.Write(exposition);
   resp.Write(exposition);
   unused.Write(exposition);

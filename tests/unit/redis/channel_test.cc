@@ -88,6 +88,7 @@ class ChannelTest : public ::testing::Test {
   std::vector<OwnedCheckCall>& NewCalls(std::size_t count) { return calls_.emplace_back(count); }
 
   static constexpr std::string_view kLoaded = "$3\r\nsha\r\n";
+  static constexpr std::string_view kTime = "*2\r\n$10\r\n1700000000\r\n$6\r\n250000\r\n";
   static constexpr std::string_view kCharged =
       "*5\r\n:1700000000000000\r\n:-1\r\n:9\r\n:100000\r\n:0\r\n";
 
@@ -533,7 +534,7 @@ TEST_F(ChannelTest, FewerNodesAreBelievedTheSecondTime) {
   Connect();
   const auto count = [&](int told) {
     (void)Sent();
-    Reply(":" + std::to_string(told) + "\r\n");
+    Reply(":" + std::to_string(told) + "\r\n" + std::string(kTime));
     Pass(seconds(5));
     return nodes.load();
   };
@@ -554,6 +555,73 @@ TEST_F(ChannelTest, FewerNodesAreBelievedTheSecondTime) {
   Reply(kLoaded);
   EXPECT_EQ(count(1), 4);
   EXPECT_EQ(count(2), 2);
+}
+
+// The reply was written in the middle between question and answer, as far as anybody knows.
+TEST_F(ChannelTest, TheClocksOffsetIsMeasuredWithHalfTheRoundTrip) {
+  std::atomic<int> nodes{1};
+  channel_.Join("me", nodes);
+  Connect();
+  EXPECT_EQ(Sent(), (std::vector<std::string>{"SCRIPT", "EVALSHA", "TIME"}));
+  EXPECT_EQ(metrics_.ClockOffset(), std::nullopt);
+  now_ += milliseconds(40);
+  clock_.StepWallClock(seconds(80'003));  // Then it is 1700000003 s.
+  Reply(std::string(kLoaded) + ":1\r\n" + std::string(kTime));
+  EXPECT_EQ(metrics_.ClockOffset(), milliseconds(2'730));
+  // What is no time leaves the last one.
+  for (const std::string_view reply :
+       {"-NOPERM no\r\n", "*1\r\n$1\r\n1\r\n", "*2\r\n$1\r\nx\r\n$1\r\n1\r\n",
+        "*2\r\n$20\r\n99999999999999999999\r\n$1\r\n1\r\n"}) {
+    Pass(seconds(5));
+    (void)Sent();
+    Reply(":1\r\n" + std::string(reply));
+    EXPECT_EQ(metrics_.ClockOffset(), milliseconds(2'730)) << reply;
+  }
+  Pass(seconds(5));
+  (void)Sent();
+  Reply(":1\r\n" + std::string(kTime));
+  EXPECT_EQ(metrics_.ClockOffset(), milliseconds(2'750));
+}
+
+TEST_F(ChannelTest, CallsAreTimedFromTheirBeginToTheirAnswerOrDeadline) {
+  Connect();
+  OwnedCheckCall& answered = NewCall();
+  OwnedCheckCall& late = NewCall();
+  Ask(answered);
+  Ask(late);
+  EXPECT_EQ(metrics_.UnderWay(), 2U);
+  (void)Sent();
+  now_ += milliseconds(3);
+  Reply(std::string(kLoaded) + std::string(kCharged));
+  EXPECT_EQ(metrics_.UnderWay(), 1U);
+  Pass(milliseconds(7));
+  EXPECT_EQ(late.error, StoreError::kUnavailable);
+  EXPECT_EQ(metrics_.UnderWay(), 0U);
+  const auto reading = metrics_.Durations(RedisServer::kMain);
+  EXPECT_EQ(reading.count, 2U);
+  EXPECT_EQ(reading.sum_ns, 13'000'000U);
+  EXPECT_EQ(metrics_.Durations(RedisServer::kPerSecond).count, 0U);
+}
+
+TEST_F(ChannelTest, WhatIsRefusedForWantOfRoomIsCountedApartAndNotTimed) {
+  Connect();
+  std::vector<OwnedCheckCall>& calls = NewCalls(100);  // Each a command; SCRIPT LOAD is one too.
+  for (OwnedCheckCall& call : calls) {
+    Ask(call);
+  }
+  EXPECT_EQ(calls.back().error, StoreError::kDidNotRun);
+  EXPECT_EQ(metrics_.Read(RedisCount::kQueueFull), 1U);
+  EXPECT_EQ(metrics_.Read(RedisCount::kRefused), 1U);
+  EXPECT_EQ(metrics_.UnderWay(), 99U);
+  EXPECT_EQ(metrics_.Durations(RedisServer::kMain).count, 0U);
+  // Without a connection in time it is not for want of room.
+  (void)Sent();
+  channel_.OnLost("gone", now_);
+  OwnedCheckCall& vain = NewCall();
+  vain.deadline = now_;
+  Ask(vain);
+  EXPECT_EQ(metrics_.Read(RedisCount::kQueueFull), 1U);
+  EXPECT_EQ(metrics_.UnderWay(), 0U);
 }
 
 }  // namespace

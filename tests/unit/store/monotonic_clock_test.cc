@@ -46,6 +46,42 @@ TEST(MonotonicClockTest, AnOldReadingGetsTheLaterTimeAndMovesNothing) {
   EXPECT_EQ(TimeOf(clock, At(next, hours(1) + next)), hours(1) + next);
 }
 
+TEST(MonotonicClockTest, CountsStepsOfTheWallAndNothingElse) {
+  ClockRecord record;
+  MonotonicClock clock(record, At(seconds(0), hours(1)), kThisBoot, true);
+  auto wall = hours(1) + seconds(0);
+  auto boot = seconds(0);
+  const auto pass = [&](seconds boot_passed, milliseconds wall_passed) {
+    boot += boot_passed;
+    (void)clock.Now(At(boot, wall + wall_passed));
+    return clock.wall_clock_steps();
+  };
+  EXPECT_EQ(pass(seconds(1), seconds(1)), 0U);
+  EXPECT_EQ(pass(seconds(1), seconds(2) + milliseconds(499)), 0U) << "slewed, or read late";
+  EXPECT_EQ(pass(seconds(1), seconds(3)), 0U);
+  EXPECT_EQ(pass(seconds(1), seconds(4) + milliseconds(600)), 1U) << "forward";
+  EXPECT_EQ(pass(seconds(1), seconds(5) + milliseconds(600)), 1U);
+  EXPECT_EQ(pass(seconds(1), seconds(2)), 2U) << "back";
+  // NTP may have slewed for an hour.
+  EXPECT_EQ(pass(seconds(3600), seconds(3602) + milliseconds(1'800)), 2U);
+  (void)clock.Now(At(boot + seconds(1), -hours(200'000)));
+  EXPECT_EQ(clock.wall_clock_steps(), 3U) << "before 1970";
+}
+
+// What the record has is of the moment at which the process before noted it, but its wall is of
+// this one's start.
+TEST(MonotonicClockTest, ARestartIsNoStep) {
+  ClockRecord record;
+  {
+    MonotonicClock clock(record, At(seconds(0), hours(1)), kThisBoot, true);
+    (void)clock.Now(At(seconds(60), hours(1) + seconds(60)));
+  }
+  MonotonicClock clock(record, At(seconds(600), hours(1) + seconds(600)), kThisBoot, false);
+  (void)clock.Now(At(seconds(601), hours(1) + seconds(601)));
+  (void)clock.Now(At(seconds(602), hours(1) + seconds(602)));
+  EXPECT_EQ(clock.wall_clock_steps(), 0U);
+}
+
 TEST(MonotonicClockTest, AnOldReadingIsNotNotedAsTheLastTime) {
   ClockRecord record;
   {

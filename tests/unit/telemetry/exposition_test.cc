@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 TEST(ExpositionTest, WritesHelpTypeAndSamples) {
   std::string text;
-  Exposition out(text);
+  PrometheusText out(text);
   out.Family("sluice_decisions_total", "Decisions made.", Exposition::Type::kCounter);
   const std::array labels{Label{.name = "rule", .value = "api"},
                           Label{.name = "outcome", .value = "allowed"}};
@@ -27,7 +27,7 @@ TEST(ExpositionTest, WritesHelpTypeAndSamples) {
 
 TEST(ExpositionTest, EscapesLabelValuesAndHelp) {
   std::string text;
-  Exposition out(text);
+  PrometheusText out(text);
   out.Family("x", "a\\b \"c\"\nd", Exposition::Type::kGauge);
   const Label label{.name = "path", .value = "C:\\tmp \"new\"\nline"};
   out.Sample("x", {&label, 1}, std::uint64_t{1});
@@ -39,7 +39,7 @@ TEST(ExpositionTest, EscapesLabelValuesAndHelp) {
 
 TEST(ExpositionTest, WritesOutWhatATerminalWouldObeyAndBytesThatAreNoUtf8) {
   std::string text;
-  Exposition out(text);
+  PrometheusText out(text);
   const Label label{.name = "key", .value = "a\x1b[31m\xff\u202e"};
   out.Sample("x", {&label, 1}, std::uint64_t{1});
   EXPECT_EQ(text, "x{key=\"a\\\\x1b[31m\\\\xff\\\\u202e\"} 1\n");
@@ -47,7 +47,7 @@ TEST(ExpositionTest, WritesOutWhatATerminalWouldObeyAndBytesThatAreNoUtf8) {
 
 TEST(ExpositionTest, WritesFractionsAndWhatIsNoNumber) {
   std::string text;
-  Exposition out(text);
+  PrometheusText out(text);
   out.Sample("a", {}, 0.25);
   out.Sample("b", {}, std::numeric_limits<double>::infinity());
   out.Sample("c", {}, std::numeric_limits<double>::quiet_NaN());
@@ -60,7 +60,7 @@ TEST(ExpositionTest, WritesHistogramsCumulativeAndInSeconds) {
   histogram.Record(std::chrono::microseconds(4));
   histogram.Record(std::chrono::seconds(2));
   std::string text;
-  Exposition(text).Samples("d_seconds", histogram.Read());
+  PrometheusText(text).Samples("d_seconds", histogram.Read());
   EXPECT_THAT(text, HasSubstr("d_seconds_bucket{le=\"0.000001\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("d_seconds_bucket{le=\"0.000005\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("d_seconds_bucket{le=\"0.5\"} 2\n"));
@@ -68,6 +68,18 @@ TEST(ExpositionTest, WritesHistogramsCumulativeAndInSeconds) {
   EXPECT_THAT(text, HasSubstr("d_seconds_bucket{le=\"+Inf\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("d_seconds_sum 2.000005\n"));
   EXPECT_THAT(text, HasSubstr("d_seconds_count 3\n"));
+}
+
+TEST(ExpositionTest, WritesTheLabelsOfAHistogramBeforeItsBound) {
+  Histogram histogram;
+  histogram.Record(std::chrono::milliseconds(1));
+  std::string text;
+  const Label store{.name = "store", .value = "redis"};
+  PrometheusText(text).Samples("d_seconds", {&store, 1}, histogram.Read());
+  EXPECT_THAT(text, HasSubstr("d_seconds_bucket{store=\"redis\",le=\"0.0005\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("d_seconds_bucket{store=\"redis\",le=\"0.001\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("d_seconds_sum{store=\"redis\"} 0.001\n"));
+  EXPECT_THAT(text, HasSubstr("d_seconds_count{store=\"redis\"} 1\n"));
 }
 
 }  // namespace
