@@ -151,6 +151,8 @@ constexpr auto kDecisionLogFields = std::to_array<ConfigField>({
 constexpr auto kLogFields = std::to_array<ConfigField>({
     table::Word("level", kLevels, table::Is("info"), "What is logged, from this level up"),
     table::Word("format", kFormats, table::Is("text"), "How a line is written"),
+    table::Value("denial_summary", "duration, or `off`", table::Is("1m"),
+                 "How often a line says how much each rule denied; only if it denied something"),
 });
 
 constexpr auto kConfigurationFields = std::to_array<ConfigField>({

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <fmt/chrono.h>
-#include <spdlog/spdlog.h>
 
 #include "base/fault.h"
+#include "control/log_event.h"
 #include "sources/files.h"
 
 namespace sluice::app {
@@ -53,10 +53,15 @@ void WarnOfEnd(const std::string& what, const net::TlsContext& context) {
       std::chrono::duration_cast<std::chrono::system_clock::duration>(
           not_after->time_since_epoch()));
   if (end < now) {
-    spdlog::error("the {} expired at {:%Y-%m-%d %H:%M} UTC: clients will refuse it", what,
-                  fmt::gmtime(end));
+    control::LogEvent(spdlog::level::err, "certificate_expired",
+                      fmt::format("the {} expired at {:%Y-%m-%d %H:%M} UTC: clients will refuse it",
+                                  what, fmt::gmtime(end)),
+                      {{"credential", what}});
   } else if (end - now < kSoon) {
-    spdlog::warn("the {} expires at {:%Y-%m-%d %H:%M} UTC", what, fmt::gmtime(end));
+    control::LogEvent(
+        spdlog::level::warn, "certificate_expires",
+        fmt::format("the {} expires at {:%Y-%m-%d %H:%M} UTC", what, fmt::gmtime(end)),
+        {{"credential", what}});
   }
 }
 
@@ -220,11 +225,16 @@ void Credentials::Reload(ReloadCause cause) {
       item.in_use = texts;
       item.failed = 0;
       reloaded_.fetch_add(1, std::memory_order_relaxed);
-      spdlog::info("{}: the new {} is in use", why, item.what);
+      control::LogEvent(spdlog::level::info, "credential_loaded",
+                        fmt::format("{}: the new {} is in use", why, item.what),
+                        {{"cause", why}, {"credential", item.what}});
       continue;
     } else if (texts != item.failed || cause == ReloadCause::kOperator) {
-      spdlog::error("{}: the new {} cannot be loaded, the current one stays in use: {}", why,
-                    item.what, loaded.error().Text());
+      control::LogEvent(
+          spdlog::level::err, "credential_unreadable",
+          fmt::format("{}: the new {} cannot be loaded, the current one stays in use: {}", why,
+                      item.what, loaded.error().Text()),
+          {{"cause", why}, {"credential", item.what}, {"reason", loaded.error().Text()}});
     }
     item.failed = texts;
     failed_.fetch_add(1, std::memory_order_relaxed);

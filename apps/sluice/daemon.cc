@@ -3,21 +3,26 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "base/clock.h"
 #include "command_line.h"
 #include "control/envoy_config_loader.h"
+#include "control/log_event.h"
 #include "control/mode_file.h"
 #include "control/rule_controller.h"
 #include "credentials.h"
 #include "daemon_files.h"
 #include "decision_records.h"
+#include "denial_summary.h"
 #include "engine.h"
 #include "greeting.h"
+#include "insight/insight.h"
+#include "insight/key_text.h"
 #include "insight_schedule.h"
 #include "lifecycle.h"
 #include "log.h"
@@ -77,8 +82,10 @@ class Announcement final : public Component {
     (void)systemd_.Ready();
     const std::size_t active = rules->rules().size();
     const std::size_t threads = parts_.server->loops();
-    spdlog::info("serving with {} rule{} on {} thread{}", active, active == 1 ? "" : "s", threads,
-                 threads == 1 ? "" : "s");
+    control::LogEvent(spdlog::level::info, "serving",
+                      fmt::format("serving with {} rule{} on {} thread{}", active,
+                                  active == 1 ? "" : "s", threads, threads == 1 ? "" : "s"),
+                      {{"rules", active}, {"threads", threads}});
   }
   void Drain() override { (void)systemd_.Stopping(); }
 
@@ -104,9 +111,13 @@ class Daemon {
         fleet_(*parts_.engine, *parts_.server),
         history_(control, clock, *parts_.engine),
         insight_(control, parts_.engine->insight, parts_.engine->service, parts_.config->hot_keys),
+        denials_(
+            control, parts_.config->denial_summary,
+            [this](const DenialSummary::TakeCounts& take) { ReadDenials(take); },
+            [this](std::string_view rule) { return MostDenied(rule); }),
         announcement_(parts_),
         lifecycle_(control, {&snapshots_, parts_.records.get(), &fleet_, &history_, &insight_,
-                             parts_.server.get(), &announcement_}) {
+                             &denials_, parts_.server.get(), &announcement_}) {
     snapshots_.AddMetrics(parts_.engine->registry);
     parts_.engine->registry.Add(insight_);
     parts_.records->AddMetrics(parts_.engine->registry);
@@ -116,6 +127,8 @@ class Daemon {
   void Run();
 
  private:
+  void ReadDenials(const DenialSummary::TakeCounts& take) const;
+  [[nodiscard]] std::optional<DenialSummary::TopKey> MostDenied(std::string_view rule) const;
   void Reload();
   void BeginStop(int signal);
 
@@ -126,6 +139,7 @@ class Daemon {
   FleetConnections fleet_;
   HistoryRecorder history_;
   InsightSchedule insight_;
+  DenialSummary denials_;
   Announcement announcement_;
   Lifecycle lifecycle_;
   bool stopping_ = false;
@@ -182,10 +196,41 @@ void Daemon::Run() {
   lifecycle_.Stop();
 }
 
+std::optional<DenialSummary::TopKey> Daemon::MostDenied(std::string_view rule) const {
+  const insight::Insight::TopReading reading = parts_.engine->insight.Top(
+      {.rule = rule, .kind = static_cast<std::size_t>(insight::Kind::kDenied), .most = 1});
+  if (reading.rules.empty() || reading.rules.front().keys.empty()) {
+    return std::nullopt;
+  }
+  const insight::RuleTop& top = reading.rules.front();
+  const auto total =
+      static_cast<double>(top.totals[static_cast<std::size_t>(insight::Kind::kDenied)]);
+  const insight::HeavyKey& key = top.keys.front().counted;
+  return DenialSummary::TopKey{.key = insight::TextOf(insight::PartsOf(key.key)),
+                               .share = static_cast<double>(key.count) / total};
+}
+
+void Daemon::ReadDenials(const DenialSummary::TakeCounts& take) const {
+  using service::Outcome;
+  const service::ServiceMetrics& metrics = parts_.engine->metrics;
+  const auto take_rule = [&](std::string_view rule) {
+    take(rule, {.allowed = metrics.Count(rule, Outcome::kAllowed) +
+                           metrics.Count(rule, Outcome::kDegradedAllowed),
+                .denied = metrics.Count(rule, Outcome::kDenied) +
+                          metrics.Count(rule, Outcome::kDegradedDenied)});
+  };
+  const auto rules = parts_.engine->service.Rules();
+  for (const rules::Rule& rule : rules->rules()) {
+    take_rule(rule.id);
+  }
+  take_rule(service::kThrottleRule);
+}
+
 void Daemon::Reload() {
   if (stopping_) {
     // systemd hears nothing: READY=1 would mean that the service is no longer stopping.
-    spdlog::info("SIGHUP: nothing is reloaded, the daemon is stopping");
+    control::LogEvent(spdlog::level::info, "reload_ignored",
+                      "SIGHUP: nothing is reloaded, the daemon is stopping", {{"cause", "SIGHUP"}});
     return;
   }
   announcement_.BeginReload();
@@ -193,7 +238,10 @@ void Daemon::Reload() {
   parts_.credentials->ReloadOnDemand();
   parts_.rules->ReloadOnDemand();
   if (const auto loaded = parts_.modes->Load(); !loaded) {
-    spdlog::error("SIGHUP: the modes cannot be read and stay unchanged: {}", loaded.error().Text());
+    const std::string why = loaded.error().Text();
+    control::LogEvent(spdlog::level::err, "modes_unreadable",
+                      "SIGHUP: the modes cannot be read and stay unchanged: " + why,
+                      {{"cause", "SIGHUP"}, {"reason", why}});
   }
   if (parts_.envoy != nullptr) {
     parts_.envoy->ReloadOnDemand();
@@ -203,12 +251,15 @@ void Daemon::Reload() {
 
 void Daemon::BeginStop(int signal) {
   if (stopping_) {
-    spdlog::warn("signal {} again: exiting without waiting", signal);
+    control::LogEvent(spdlog::level::warn, "stopping_at_once",
+                      fmt::format("signal {} again: exiting without waiting", signal),
+                      {{"signal", static_cast<std::uint64_t>(signal)}});
     control_.Stop();
     return;
   }
   stopping_ = true;
-  spdlog::info("signal {}: draining", signal);
+  control::LogEvent(spdlog::level::info, "draining", fmt::format("signal {}: draining", signal),
+                    {{"signal", static_cast<std::uint64_t>(signal)}});
   lifecycle_.Drain(parts_.config->drain_timeout);
 }
 
@@ -227,7 +278,9 @@ int RunDaemon(DaemonConfig config, net::EventLoop& control, DaemonSignals& signa
   if (auto parts = Build(std::move(config), control, signals, clock); parts) {
     Daemon(control, signals, clock, *std::move(parts)).Run();
   } else if (signals.stop_signal() != 0) {
-    spdlog::info("signal {} during the start: stopping", signals.stop_signal());
+    control::LogEvent(spdlog::level::info, "stopping",
+                      fmt::format("signal {} during the start: stopping", signals.stop_signal()),
+                      {{"signal", static_cast<std::uint64_t>(signals.stop_signal())}});
   } else {
     exit_code = Refuse(parts.error().Text());
   }

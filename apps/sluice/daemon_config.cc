@@ -19,6 +19,14 @@ namespace {
 
 using rules::Reporter;
 
+// "off" is 0.
+void ReadDurationOrOff(const yaml::Node& node, std::string_view field, Reporter& report,
+                       Duration& duration) {
+  duration = node.is_text() && node.text == "off"
+                 ? Duration::zero()
+                 : rules::ReadDuration(node, field, report).value_or(duration);
+}
+
 void ReadTable(const yaml::Node& node, Reporter& report, TableConfig& table) {
   const auto read_path = [&](const yaml::Node& value) {
     table.path = rules::ReadText(value, "path", report).value_or("");
@@ -36,12 +44,7 @@ void ReadTable(const yaml::Node& node, Reporter& report, TableConfig& table) {
     table.snapshots = rules::ReadText(value, "snapshots", report).value_or("");
   };
   const auto read_interval = [&](const yaml::Node& value) {
-    if (value.is_text() && value.text == "off") {
-      table.snapshot_interval = Duration::zero();
-    } else {
-      table.snapshot_interval =
-          rules::ReadDuration(value, "snapshot_interval", report).value_or(table.snapshot_interval);
-    }
+    ReadDurationOrOff(value, "snapshot_interval", report, table.snapshot_interval);
   };
   const auto fields = std::to_array<FieldReader>({{"path", read_path},
                                                   {"keys", read_keys},
@@ -235,7 +238,11 @@ void ReadLog(const yaml::Node& node, Reporter& report, DaemonConfig& config) {
   const auto read_format = [&](const yaml::Node& value) {
     ReadEnum(value, kLogMap["format"], report, config.log_format);
   };
-  const auto fields = std::to_array<FieldReader>({{"level", read_level}, {"format", read_format}});
+  const auto read_summary = [&](const yaml::Node& value) {
+    ReadDurationOrOff(value, "denial_summary", report, config.denial_summary);
+  };
+  const auto fields = std::to_array<FieldReader>(
+      {{"level", read_level}, {"format", read_format}, {"denial_summary", read_summary}});
   ReadFields(node, kLogMap, fields, report);
 }
 

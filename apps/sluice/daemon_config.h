@@ -92,6 +92,7 @@ struct DaemonConfig {
   std::optional<DecisionLogConfig> decision_log{};
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
+  Duration denial_summary = std::chrono::minutes(1);  // 0: none.
 };
 
 // Reads the text of a configuration file. `file` names it in places, and its folder is where

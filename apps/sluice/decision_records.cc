@@ -6,7 +6,8 @@
 #include <utility>
 
 #include <pthread.h>
-#include <spdlog/spdlog.h>
+
+#include "control/log_event.h"
 
 namespace sluice::app {
 
@@ -24,19 +25,23 @@ constexpr milliseconds kShortPause{5};  // and while much is to be written.
 constexpr std::size_t kMuch = 1'000;
 
 records::DecisionLog::Options LogOptions(const DecisionLogConfig& config) {
-  return {.path = config.path,
-          .max_bytes = config.max_bytes,
-          .keep = static_cast<std::uint32_t>(config.keep),
-          .on_trouble = [](const std::string& trouble) {
-            if (trouble.empty()) {
-              spdlog::info("the decision log can be written again");
-            } else {
-              spdlog::error(
-                  "{}: lines of the decision log are dropped and counted until it can be written; "
+  return {
+      .path = config.path,
+      .max_bytes = config.max_bytes,
+      .keep = static_cast<std::uint32_t>(config.keep),
+      .on_trouble = [](const std::string& trouble) {
+        if (trouble.empty()) {
+          control::LogEvent(spdlog::level::info, "decision_log_works_again",
+                            "the decision log can be written again");
+        } else {
+          control::LogEvent(
+              spdlog::level::err, "decision_log_failed",
+              trouble +
+                  ": lines of the decision log are dropped and counted until it can be written; "
                   "decisions continue",
-                  trouble);
-            }
-          }};
+              {{"reason", trouble}});
+        }
+      }};
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 #include <csignal>
 #include <utility>
 
-#include <spdlog/spdlog.h>
-
+#include "control/log_event.h"
 #include "net/event_loop.h"
 
 namespace sluice::app {
@@ -42,10 +41,11 @@ void Lifecycle::Check() {
     }
   }
   if (undrained_.empty()) {
-    spdlog::info("shutdown: all requests were answered");
+    control::LogEvent(spdlog::level::info, "drained", "shutdown: all requests were answered");
     control_.Stop();
   } else if (std::chrono::steady_clock::now() >= until_) {
-    spdlog::warn("drain_timeout is over: closing the remaining connections");
+    control::LogEvent(spdlog::level::warn, "drain_timeout",
+                      "drain_timeout is over: closing the remaining connections");
     control_.Stop();
   } else {
     control_.ArmAfter(check_, kEvery, net::TimerPrecision::kExact);

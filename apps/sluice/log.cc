@@ -9,19 +9,32 @@
 #include <spdlog/spdlog.h>
 
 #include "base/display_text.h"
+#include "control/log_event.h"
 #include "wire/json_writer.h"
 
 namespace sluice::app {
 
 namespace {
 
-// %J: the message as a JSON string.
+// What LogEvent() wrote has the event's name; a line of a library has none.
+control::LogLine LineOf(const spdlog::details::log_msg& message) {
+  const std::string_view line(message.payload.data(), message.payload.size());
+  return message.source.funcname != nullptr ? control::SplitLine(line)
+                                            : control::LogLine{.text = line, .members = {}};
+}
+
+// %J: the event, the message and the fields as members of a JSON object.
 class JsonMessage final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
               spdlog::memory_buf_t& out) override {
-    std::string text;
-    wire::AppendJsonString(text, {message.payload.data(), message.payload.size()});
+    const control::LogLine line = LineOf(message);
+    std::string text = "\"event\": ";
+    wire::AppendJsonString(text,
+                           message.source.funcname != nullptr ? message.source.funcname : "log");
+    text += ", \"message\": ";
+    wire::AppendJsonString(text, line.text);
+    text += line.members;
     out.append(text.data(), text.data() + text.size());
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
@@ -34,8 +47,7 @@ class DisplayedMessage final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
               spdlog::memory_buf_t& out) override {
-    const std::string text =
-        base::DisplayText({message.payload.data(), message.payload.size()}, base::LineFeeds::kKept);
+    const std::string text = base::DisplayText(LineOf(message).text, base::LineFeeds::kKept);
     out.append(text.data(), text.data() + text.size());
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
@@ -57,7 +69,7 @@ void StartLog(const std::string& level, LogFormat format) {
   formatter->add_flag<JsonMessage>('J');
   formatter->add_flag<DisplayedMessage>('V');
   formatter->set_pattern(format == LogFormat::kJson
-                             ? R"({"time": "%Y-%m-%dT%H:%M:%S.%eZ", "level": "%l", "message": %J})"
+                             ? R"({"time": "%Y-%m-%dT%H:%M:%S.%eZ", "level": "%l", %J})"
                              : "%Y-%m-%dT%H:%M:%S.%eZ %^%-5l%$ %V");
   logger->set_formatter(std::move(formatter));
   spdlog::set_default_logger(std::move(logger));

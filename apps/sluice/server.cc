@@ -4,8 +4,8 @@
 #include <utility>
 
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 
+#include "control/log_event.h"
 #include "net/event_loop.h"
 
 namespace sluice::app {
@@ -59,11 +59,13 @@ Server::Server(net::EventLoop& control, Engine& engine, const frontend::http::Ad
       admin_connections_(kAdminConnections, kAdminConnections / 2),
       load_(check_connections_, engine.redis != nullptr ? &engine.redis->metrics() : nullptr) {
   forwarding_notes_.on_first = [](std::string_view peer) {
-    spdlog::warn(
-        "{} sends client addresses but is not a trusted proxy: they are ignored, and "
-        "its own address counts. If it is your proxy, add it to the listener's proxy: {{trusted: "
-        "[...]}}",
-        peer);
+    control::LogEvent(
+        spdlog::level::warn, "proxy_not_trusted",
+        std::string(peer) +
+            " sends client addresses but is not a trusted proxy: they are ignored, and "
+            "its own address counts. If it is your proxy, add it to the listener's "
+            "proxy: {trusted: [...]}",
+        {{"peer", peer}});
   };
   if (engine_.rate_limits != nullptr) {
     envoy_context_.emplace(

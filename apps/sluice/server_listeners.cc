@@ -2,10 +2,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/display_text.h"
 #include "base/fault.h"
+#include "control/log_event.h"
 #include "net/event_loop.h"
 #include "server.h"
 #include "version.h"
@@ -37,12 +37,19 @@ frontend::AnswerLog& Server::LogOf(const ListenerConfig& listener) {
     const std::string status = protocol == Protocol::kHttp   ? std::to_string(line.status)
                                : protocol == Protocol::kGrpc ? fmt::format("code {}", line.status)
                                                              : "an error";
-    spdlog::log(is_plain ? spdlog::level::info : spdlog::level::warn, "{}: answered {} to {}: {}{}",
-                name, status, line.peer.empty() ? "a client" : line.peer,
-                base::DisplayText(line.detail, kLongestDetail),
-                line.others == 0
-                    ? ""
-                    : fmt::format(" ({} more like it since the last such line)", line.others));
+    const std::string detail = base::DisplayText(line.detail, kLongestDetail);
+    control::LogEvent(
+        is_plain ? spdlog::level::info : spdlog::level::warn, "request_refused",
+        fmt::format("{}: answered {} to {}: {}{}", name, status,
+                    line.peer.empty() ? "a client" : line.peer, detail,
+                    line.others == 0
+                        ? ""
+                        : fmt::format(" ({} more like it since the last such line)", line.others)),
+        {{"listener", name},
+         {"status", static_cast<std::uint64_t>(line.status)},
+         {"peer", line.peer},
+         {"reason", detail},
+         {"others", line.others}});
   };
   return answer_logs_.try_emplace(listener.address, write).first->second;
 }

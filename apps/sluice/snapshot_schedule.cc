@@ -5,8 +5,10 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
 #include <pthread.h>
-#include <spdlog/spdlog.h>
+
+#include "control/log_event.h"
 
 namespace sluice::app {
 
@@ -70,22 +72,27 @@ void SnapshotSchedule::WriteOne() {
   if (!report) {
     ++failed_;
     if (std::string text = report.error().Text(); text != complaint_) {
-      spdlog::error("{}; decisions continue, next attempts every {} ms", text,
-                    interval_ / std::chrono::milliseconds(1));
+      control::LogEvent(spdlog::level::err, "snapshot_failed",
+                        fmt::format("{}; decisions continue, next attempts every {} ms", text,
+                                    interval_ / std::chrono::milliseconds(1)),
+                        {{"file", path_}, {"reason", text}});
       complaint_ = std::move(text);
     }
     return;
   }
   const std::int64_t ended = SteadyNs();
   if (!std::exchange(complaint_, {}).empty()) {
-    spdlog::info("{}: snapshots can be written again", path_);
+    control::LogEvent(spdlog::level::info, "snapshot_works_again",
+                      path_ + ": snapshots can be written again", {{"file", path_}});
   }
   ++written_;
   bytes_ = report->bytes;
   took_ns_ = ended - begun;
   newest_at_ns_ = ended;
-  spdlog::debug("snapshot of {} keys, {} bytes, in {:.3f} s", report->keys, report->bytes,
-                Seconds(ended - begun));
+  control::LogEvent(spdlog::level::debug, "snapshot_written",
+                    fmt::format("snapshot of {} keys, {} bytes, in {:.3f} s", report->keys,
+                                report->bytes, Seconds(ended - begun)),
+                    {{"keys", report->keys}, {"bytes", report->bytes}});
 }
 
 void SnapshotSchedule::AddMetrics(telemetry::Registry& registry) const {

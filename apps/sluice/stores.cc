@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "control/log_event.h"
 #include "daemon_files.h"
 #include "net/timer_wheel.h"
 
@@ -31,17 +31,24 @@ const char* Origin(const store::TableOpening& opening) {
 
 void LogOpening(const store::TableOpening& opening) {
   for (const std::string& warning : opening.warnings) {
-    spdlog::warn("{}", warning);
+    control::LogEvent(spdlog::level::warn, "table_warning", warning, {{"reason", warning}});
   }
   if (!opening.loaded_from.empty()) {
-    spdlog::info("{} keys loaded from {}", opening.keys, opening.loaded_from);
+    control::LogEvent(spdlog::level::info, "table_loaded",
+                      fmt::format("{} keys loaded from {}", opening.keys, opening.loaded_from),
+                      {{"keys", opening.keys}, {"file", opening.loaded_from}});
   }
   if (opening.resized) {
-    spdlog::info("table.keys or table.blocks has changed: {} keys moved", opening.keys);
+    control::LogEvent(
+        spdlog::level::info, "table_resized",
+        fmt::format("table.keys or table.blocks has changed: {} keys moved", opening.keys),
+        {{"keys", opening.keys}});
   }
   if (opening.requests_undone > 0) {
-    spdlog::info("{} requests undone that a killed process had written halfway",
-                 opening.requests_undone);
+    control::LogEvent(spdlog::level::info, "table_repaired",
+                      fmt::format("{} requests undone that a killed process had written halfway",
+                                  opening.requests_undone),
+                      {{"requests", static_cast<std::uint64_t>(opening.requests_undone)}});
   }
 }
 
@@ -64,13 +71,17 @@ void WarnOfOtherSnapshots(const std::string& snapshot) {
   std::ranges::sort(others);
   const std::size_t count = others.size();
   others.resize(std::min(count, kShown));
-  spdlog::warn(
-      "every key starts with its full limit: this table has no snapshot ({}). {} of other tables "
-      "in "
-      "that folder: {}{}. To use one, stop this daemon, remove its table, and run sluice table "
-      "restore FILE",
-      snapshot, count == 1 ? "A snapshot" : fmt::format("{} snapshots", count),
-      fmt::join(others, ", "), count > kShown ? ", ..." : "");
+  control::LogEvent(
+      spdlog::level::warn, "table_without_snapshot",
+      fmt::format(
+          "every key starts with its full limit: this table has no snapshot ({}). {} of other "
+          "tables "
+          "in "
+          "that folder: {}{}. To use one, stop this daemon, remove its table, and run sluice table "
+          "restore FILE",
+          snapshot, count == 1 ? "A snapshot" : fmt::format("{} snapshots", count),
+          fmt::join(others, ", "), count > kShown ? ", ..." : ""),
+      {{"file", snapshot}});
 }
 
 // Every loop has its own connection, and reports the same when Redis becomes unreachable: said
@@ -88,11 +99,8 @@ class EventLog {
       last_ = text;
       last_at_ = now;
     }
-    if (good) {
-      spdlog::info("{}", text);
-    } else {
-      spdlog::warn("{}", text);
-    }
+    control::LogEvent(good ? spdlog::level::info : spdlog::level::warn,
+                      good ? "redis_connected" : "redis_trouble", text, {{"reason", text}});
   }
 
  private:

@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <utility>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "control/change_error.h"
+#include "control/log_event.h"
 
 namespace sluice::control {
 
@@ -80,7 +81,8 @@ Result<EnvoyConfigLoader::Texts> EnvoyConfigLoader::Read() const {
     return tl::unexpected(tree.error());
   }
   for (const Error& skipped : tree->skipped) {
-    spdlog::warn("{}", skipped.Text());
+    LogEvent(spdlog::level::warn, "envoy_file_skipped", skipped.Text(),
+             {{"reason", skipped.Text()}});
   }
   return std::move(tree->files);
 }
@@ -95,7 +97,8 @@ void EnvoyConfigLoader::Load(ReloadCause cause) {
   if (running_ == *files) {
     failed_.reset();
     if (cause == ReloadCause::kOperator) {
-      spdlog::info("SIGHUP: Envoy's limits reloaded, nothing changed");
+      LogEvent(spdlog::level::info, "envoy_unchanged",
+               "SIGHUP: Envoy's limits reloaded, nothing changed", {{"cause", why}});
     }
     return;
   }
@@ -112,11 +115,15 @@ void EnvoyConfigLoader::Load(ReloadCause cause) {
   running_ = *std::move(files);
   failed_.reset();
   if (domains == 0) {
-    spdlog::warn("{}: no domain is configured below {}: every request is allowed", why,
-                 config_.directory);
+    LogEvent(spdlog::level::warn, "envoy_without_domains",
+             fmt::format("{}: no domain is configured below {}: every request is allowed", why,
+                         config_.directory),
+             {{"cause", why}, {"directory", config_.directory}});
   } else {
-    spdlog::info("{}: loaded {} Envoy limit{} in {} domain{}", why, limits, limits == 1 ? "" : "s",
-                 domains, domains == 1 ? "" : "s");
+    LogEvent(spdlog::level::info, "envoy_loaded",
+             fmt::format("{}: loaded {} Envoy limit{} in {} domain{}", why, limits,
+                         limits == 1 ? "" : "s", domains, domains == 1 ? "" : "s"),
+             {{"cause", why}, {"limits", limits}, {"domains", domains}});
   }
   on_loaded_();
 }
@@ -129,14 +136,19 @@ void EnvoyConfigLoader::Fail(ReloadCause cause, const std::vector<Error>& errors
   std::pair attempt(std::move(texts), std::move(unread));
   if (failed_ == attempt) {  // All of its errors are in the log.
     if (cause == ReloadCause::kOperator) {
-      spdlog::error("SIGHUP: the configuration of Envoy's domains is still invalid, {}: {}",
-                    running, errors.front().Text());
+      LogEvent(spdlog::level::err, "envoy_invalid",
+               fmt::format("SIGHUP: the configuration of Envoy's domains is still invalid, {}: {}",
+                           running, errors.front().Text()),
+               {{"cause", NameOf(cause)}, {"reason", errors.front().Text()}});
     }
     return;
   }
   failed_ = std::move(attempt);
-  spdlog::error("{}: the configuration of Envoy's domains is invalid, {}:{}", NameOf(cause),
-                running, Lines(errors));
+  LogEvent(
+      spdlog::level::err, "envoy_invalid",
+      fmt::format("{}: the configuration of Envoy's domains is invalid, {}:{}", NameOf(cause),
+                  running, Lines(errors)),
+      {{"cause", NameOf(cause)}, {"reason", errors.front().Text()}, {"errors", errors.size()}});
 }
 
 }  // namespace sluice::control

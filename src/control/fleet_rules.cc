@@ -5,8 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
+#include "control/log_event.h"
 #include "net/event_loop.h"
 #include "sources/api_rules.h"
 #include "sources/etcd_copy.h"
@@ -29,7 +30,9 @@ sources::EtcdSnapshot ReadCopyFile(const std::string& path) {
   const auto text = sources::ReadFile(path);
   auto read = text ? sources::ReadCopy(*text) : tl::make_unexpected(text.error());
   if (!read) {
-    spdlog::error("{}: {}: the file is ignored", path, read.error().Text());
+    const std::string why = read.error().Text();
+    LogEvent(spdlog::level::err, "etcd_copy_ignored", path + ": " + why + ": the file is ignored",
+             {{"file", path}, {"reason", why}});
     return {};
   }
   return *std::move(read);
@@ -58,8 +61,11 @@ void FleetRules::AwaitFirstAnswer(const std::function<bool()>& is_over) {
     loop_.RunOne();
   }
   if (!etcd_.answered() && !is_over()) {
-    spdlog::warn("etcd does not answer: starting with a copy of its last rules ({})",
-                 copied_.documents.size());
+    const std::size_t count = copied_.documents.size();
+    LogEvent(
+        spdlog::level::warn, "etcd_copy_used",
+        fmt::format("etcd does not answer: starting with a copy of its last rules ({})", count),
+        {{"rules", count}});
   }
 }
 
@@ -75,7 +81,9 @@ Outcome FleetRules::LoadFirst(const std::function<bool()>& is_over) {
     }
     findings = running_.findings();
   }
-  spdlog::error("the rules in etcd are invalid:{}", Lines(findings.errors));
+  LogEvent(spdlog::level::err, "rules_invalid",
+           "the rules in etcd are invalid:" + Lines(findings.errors),
+           {{"source", "etcd"}, {"errors", findings.errors.size()}});
   waits_ = true;
   rules::Findings of_copy;
   texts = TextsOf(copied_.documents, of_copy);
@@ -126,8 +134,12 @@ void FleetRules::OnChanged() {
   auto texts = TextsOf(etcd_.documents(), findings);
   if (!findings.errors.empty()) {
     running_.metrics().CountReload(false);
-    spdlog::error("etcd changed: the new rules are invalid, the running rules stay active:{}",
-                  Lines(findings.errors));
+    LogEvent(spdlog::level::err, "rules_invalid",
+             "etcd changed: the new rules are invalid, the running rules stay active:" +
+                 Lines(findings.errors),
+             {{"source", "etcd"},
+              {"reason", findings.errors.front().Text()},
+              {"errors", findings.errors.size()}});
     waits_ = true;
     return;
   }
@@ -145,7 +157,9 @@ void FleetRules::KeepCopy() {
   }
   if (const auto kept = sources::WriteDurably(copy_file_, sources::WriteCopy(etcd_.snapshot()));
       !kept) {
-    spdlog::error("cannot store a copy of etcd's rules: {}", kept.error().Text());
+    const std::string why = kept.error().Text();
+    LogEvent(spdlog::level::err, "etcd_copy_failed", "cannot store a copy of etcd's rules: " + why,
+             {{"file", copy_file_}, {"reason", why}});
   }
 }
 
@@ -154,14 +168,17 @@ void FleetRules::OnState(sources::EtcdRules::State state, std::string_view why) 
   const bool followed = following_.exchange(state != State::kAway, std::memory_order_relaxed);
   switch (state) {
     case State::kFollowing:
-      spdlog::info("following the rules in etcd at {}", why);
+      LogEvent(spdlog::level::info, "etcd_following",
+               fmt::format("following the rules in etcd at {}", why), {{"endpoint", why}});
       return;
     case State::kAway:
       lost_connections_.fetch_add(followed ? 1U : 0U, std::memory_order_relaxed);
-      spdlog::warn("lost connection to etcd, its rules stay active: {}", why);
+      LogEvent(spdlog::level::warn, "etcd_lost",
+               fmt::format("lost connection to etcd, its rules stay active: {}", why),
+               {{"reason", why}});
       return;
     case State::kLost:
-      spdlog::error("{}", why);
+      LogEvent(spdlog::level::err, "etcd_failed", why, {{"reason", why}});
       return;
   }
 }

@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
+#include "control/log_event.h"
 #include "rules/value_reader.h"
 #include "sources/files.h"
 #include "wire/json_writer.h"
@@ -100,9 +101,13 @@ Result<void> ModeFile::Load() {
     }
   }
   if (read.all != modes_.all || read.by_rule != modes_.by_rule) {
-    spdlog::log(read.all ? spdlog::level::warn : spdlog::level::info, "{}: {}{} modes are set",
-                file_, read.all ? "the kill switch is on, every request is allowed; " : "",
-                read.by_rule.size());
+    LogEvent(read.all ? spdlog::level::warn : spdlog::level::info, "modes_loaded",
+             fmt::format("{}: {}{} modes are set", file_,
+                         read.all ? "the kill switch is on, every request is allowed; " : "",
+                         read.by_rule.size()),
+             {{"file", file_},
+              {"modes", read.by_rule.size()},
+              {"kill_switch", read.all ? std::string_view("on") : "off"}});
     PutInForce(std::move(read));
   }
   return {};
@@ -119,7 +124,10 @@ Result<void> ModeFile::Follow(net::EventLoop& loop) {
   watched_.emplace(*std::move(watched));
   auto follower = sources::FileFollower::Create(loop, *watched_, kModeSettle, [this] {
     if (const auto loaded = Load(); !loaded) {
-      spdlog::error("the modes cannot be read and stay unchanged: {}", loaded.error().Text());
+      const std::string why = loaded.error().Text();
+      LogEvent(spdlog::level::err, "modes_unreadable",
+               "the modes cannot be read and stay unchanged: " + why,
+               {{"file", file_}, {"reason", why}});
     }
   });
   if (!follower) {
@@ -138,8 +146,9 @@ ChangeResult<void> ModeFile::SetMode(std::string_view rule, std::optional<rules:
   }
   auto set = Set(std::move(next));
   if (set) {
-    spdlog::info("mode of rule {}: {}", rule,
-                 mode ? rules::NameOf(*mode) : "as written in the rule");
+    const std::string_view now = mode ? rules::NameOf(*mode) : "as written in the rule";
+    LogEvent(spdlog::level::info, "mode_set", fmt::format("mode of rule {}: {}", rule, now),
+             {{"rule", rule}, {"mode", now}});
   }
   return set;
 }
@@ -149,8 +158,10 @@ ChangeResult<void> ModeFile::SetKillSwitch(bool on) {
   next.all = on ? std::optional(rules::Mode::kOff) : std::nullopt;
   auto set = Set(std::move(next));
   if (set) {
-    spdlog::warn("kill switch {}", on ? "on: every request is allowed, nothing is counted"
-                                      : "off: the rules are active");
+    LogEvent(spdlog::level::warn, "kill_switch_set",
+             on ? "kill switch on: every request is allowed, nothing is counted"
+                : "kill switch off: the rules are active",
+             {{"kill_switch", on ? std::string_view("on") : "off"}});
   }
   return set;
 }

@@ -3,8 +3,9 @@
 #include <chrono>
 #include <utility>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
+#include "control/log_event.h"
 #include "control/rule_text.h"
 #include "rules/rule.h"
 #include "service/active_rules.h"
@@ -81,17 +82,22 @@ void RuleController::OnFilesChanged() {
 
 void RuleController::ReloadOnDemand() {
   if (const auto loaded = running_.api().Load(); !loaded) {
-    spdlog::error("SIGHUP: the rules stored over the API cannot be read and stay unchanged: {}",
-                  loaded.error().Text());
+    const std::string why = loaded.error().Text();
+    LogEvent(spdlog::level::err, "api_rules_unreadable",
+             "SIGHUP: the rules stored over the API cannot be read and stay unchanged: " + why,
+             {{"cause", "SIGHUP"}, {"reason", why}});
   }
   const Outcome outcome = running_.Reload();
   running_.Report("SIGHUP", outcome);
   if (outcome == Outcome::kUnchanged) {
     running_.metrics().CountReload(true);
-    spdlog::info("SIGHUP: rules reloaded, nothing changed");
+    LogEvent(spdlog::level::info, "rules_unchanged", "SIGHUP: rules reloaded, nothing changed",
+             {{"cause", "SIGHUP"}});
   } else if (outcome == Outcome::kStillFailed) {  // All of their errors are in the log.
-    spdlog::error("SIGHUP: the rules are still invalid, the running rules stay active: {}",
-                  running_.last_error());
+    LogEvent(spdlog::level::err, "rules_invalid",
+             fmt::format("SIGHUP: the rules are still invalid, the running rules stay active: {}",
+                         running_.last_error()),
+             {{"cause", "SIGHUP"}, {"reason", running_.last_error()}});
   }
   TryFleetAgain();
 }

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
+#include "control/log_event.h"
 #include "rules/rule.h"
 #include "sources/file_sets.h"
 
@@ -178,16 +178,21 @@ void RunningRules::Report(std::string_view why, Outcome outcome, std::string_vie
   }
   if (published) {
     for (const Error& warning : findings_.warnings) {
-      spdlog::warn("{}", warning.Text());
+      LogEvent(spdlog::level::warn, "rules_warning", warning.Text(), {{"reason", warning.Text()}});
     }
     for (const Error& warning : sources::WarnOfEmptyGlobs(sources_.files)) {
-      spdlog::warn("rule_sources: {}", warning.Text());
+      LogEvent(spdlog::level::warn, "rules_warning", "rule_sources: " + warning.Text(),
+               {{"reason", warning.Text()}});
     }
     const std::size_t rules = running_->rules().size();
-    spdlog::info("{}: {} {} active", why, rules, rules == 1 ? "rule is" : "rules are");
+    LogEvent(spdlog::level::info, "rules_loaded",
+             fmt::format("{}: {} {} active", why, rules, rules == 1 ? "rule is" : "rules are"),
+             {{"cause", why}, {"rules", rules}});
   } else if (outcome == Outcome::kFailed && running_ != nullptr) {
-    spdlog::error("{}: {}, the running rules stay active:{}", why, failure,
-                  Lines(findings_.errors));
+    LogEvent(spdlog::level::err, "rules_invalid",
+             fmt::format("{}: {}, the running rules stay active:{}", why, failure,
+                         Lines(findings_.errors)),
+             {{"cause", why}, {"reason", failure}, {"errors", findings_.errors.size()}});
   }
 }
 
@@ -198,10 +203,13 @@ void RunningRules::WarnOfChangedSections() {
   }
   logged_sections_ = std::move(sections);
   if (!logged_sections_.empty()) {
-    spdlog::warn("{}: {} changed: restart the daemon to apply this", own_file_.path(),
-                 fmt::join(logged_sections_, ", "));
+    const std::string changed = fmt::format("{}", fmt::join(logged_sections_, ", "));
+    LogEvent(spdlog::level::warn, "restart_needed",
+             own_file_.path() + ": " + changed + " changed: restart the daemon to apply this",
+             {{"file", own_file_.path()}, {"sections", changed}});
   } else {
-    spdlog::info("{}: no restart is needed any more", own_file_.path());
+    LogEvent(spdlog::level::info, "no_restart_needed",
+             own_file_.path() + ": no restart is needed any more", {{"file", own_file_.path()}});
   }
 }
 

@@ -119,6 +119,26 @@ class DecisionsTest(Case):
         self.assertGreater(len(kept), 0)
         self.assertFalse((self.root / "decisions.log.2").exists())
 
+    def test_the_daemons_log_has_fields_and_one_line_of_denials_a_rule(self):
+        daemon = self.start_with("log: {format: json, denial_summary: 1h}\n")
+        for _ in range(200):
+            daemon.ask(daemon.address, "POST", "/v1/ratelimit/check", {"api_key": "k\x1b[2J"})
+        daemon.ask(daemon.address, "POST", "/v1/ratelimit/check", "{")
+        (self.root / "rules" / "rules.yaml").write_text("rules: [{id: r, algorithm: none}]\n")
+        daemon.process.send_signal(signal.SIGHUP)
+        until(lambda: "rules_invalid" in daemon.log())
+        daemon.stop()
+        lines = [json.loads(line) for line in daemon.log().splitlines()]
+        events = {line["event"]: line for line in lines}
+        denials = [line for line in lines if line["event"] == "denials"]
+        self.assertEqual(len(denials), 1)
+        self.assertEqual((denials[0]["rule"], denials[0]["denied"], denials[0]["allowed"]), ("keyed", 198, 2))
+        self.assertEqual(events["request_refused"]["status"], 400)
+        self.assertEqual(events["request_refused"]["listener"], "127.0.0.1:0")
+        self.assertIn("algorithm", events["rules_invalid"]["reason"] + events["rules_invalid"]["message"])
+        self.assertEqual(events["serving"]["rules"], 5)
+        self.assertTrue(all(line["level"] and line["time"] and line["message"] for line in lines))
+
     def test_a_log_that_cannot_be_opened_keeps_the_daemon_from_starting(self):
         (self.root / "rules").mkdir(exist_ok=True)
         (self.root / "sluice.yaml").write_text(CONFIG % (self.root / "sluice.table") +
