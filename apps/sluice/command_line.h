@@ -35,6 +35,7 @@ void AddReset(CLI::App& app, int& exit_code);
 void AddRefund(CLI::App& app, int& exit_code);
 void AddBans(CLI::App& app, int& exit_code);
 void AddDecisions(CLI::App& app, int& exit_code);
+void AddTrace(CLI::App& app, int& exit_code);
 void AddEnvoy(CLI::App& app, int& exit_code);
 void AddUnban(CLI::App& app, int& exit_code);
 void AddRelease(CLI::App& app, int& exit_code);

@@ -153,6 +153,9 @@ constexpr auto kLogFields = std::to_array<ConfigField>({
     table::Word("format", kFormats, table::Is("text"), "How a line is written"),
     table::Value("denial_summary", "duration, or `off`", table::Is("1m"),
                  "How often a line says how much each rule denied; only if it denied something"),
+    table::Count("requests", 0, 1'000, table::Is("0"),
+                 "How many requests a second are logged with their attributes and the rules that "
+                 "judged them; `sluice trace` sets it for some time"),
 });
 
 constexpr auto kConfigurationFields = std::to_array<ConfigField>({

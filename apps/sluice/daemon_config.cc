@@ -238,11 +238,16 @@ void ReadLog(const yaml::Node& node, Reporter& report, DaemonConfig& config) {
   const auto read_format = [&](const yaml::Node& value) {
     ReadEnum(value, kLogMap["format"], report, config.log_format);
   };
+  const auto read_requests = [&](const yaml::Node& value) {
+    ReadCount(value, kLogMap["requests"], report, config.log_requests);
+  };
   const auto read_summary = [&](const yaml::Node& value) {
     ReadDurationOrOff(value, "denial_summary", report, config.denial_summary);
   };
-  const auto fields = std::to_array<FieldReader>(
-      {{"level", read_level}, {"format", read_format}, {"denial_summary", read_summary}});
+  const auto fields = std::to_array<FieldReader>({{"level", read_level},
+                                                  {"format", read_format},
+                                                  {"denial_summary", read_summary},
+                                                  {"requests", read_requests}});
   ReadFields(node, kLogMap, fields, report);
 }
 

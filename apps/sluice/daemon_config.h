@@ -93,6 +93,7 @@ struct DaemonConfig {
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
   Duration denial_summary = std::chrono::minutes(1);  // 0: none.
+  std::size_t log_requests = 0;                       // A second.
 };
 
 // Reads the text of a configuration file. `file` names it in places, and its folder is where

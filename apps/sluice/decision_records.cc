@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "control/log_event.h"
+#include "records/decision_json.h"
 
 namespace sluice::app {
 
@@ -44,6 +45,15 @@ records::DecisionLog::Options LogOptions(const DecisionLogConfig& config) {
       }};
 }
 
+void LogTrace(const insight::KeptRequest& request) {
+  std::string json;
+  records::AppendDecision(request, json);
+  control::LogEvent(spdlog::level::info, "request", "request " + json,
+                    {{"request_id", request.request_id},
+                     {"listener", request.listener},
+                     control::LogField::Json("request", json)});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DecisionRecords>> DecisionRecords::Open(const DaemonConfig& config,
@@ -69,15 +79,14 @@ DecisionRecords::DecisionRecords(const DaemonConfig& config,
     : log_(std::move(log)),
       queue_(queue),
       history_(config.decisions.mebibytes << 20U),
-      collector_(queue, clock, history_, log_.get()) {
+      collector_(queue, clock, history_, log_.get(), LogTrace) {
   insight::RecordQueue::LogShares shares;
   if (config.decision_log) {
     shares = {.allowed = config.decision_log->sample, .denied = config.decision_log->denied_sample};
   }
   const bool keeps_history = config.decisions.mebibytes != 0;
-  if (keeps_history || log_ != nullptr) {
-    queue.Open(log_ != nullptr ? kQueueBytesWithLog : kQueueBytes, keeps_history, shares);
-  }
+  queue.Open(log_ != nullptr ? kQueueBytesWithLog : kQueueBytes, keeps_history, shares);
+  collector_.SetTrace({.per_second = static_cast<std::uint32_t>(config.log_requests)});
 }
 
 DecisionRecords::~DecisionRecords() {

@@ -113,7 +113,65 @@ int Decisions(const DecisionsOptions& options) {
   return AskAdmin(options.admin, {.target = target}, Tell);
 }
 
+struct TraceOptions {
+  AdminOptions admin;
+  std::string state;
+  std::uint64_t per_second = 10;
+  std::uint64_t seconds = 300;
+};
+
+std::string TellTrace(const std::string& answer) {
+  json::error_code error;
+  const json::value parsed = json::parse(answer, error);
+  if (error || !parsed.is_object()) {
+    return answer + "\n";
+  }
+  const json::object& trace = parsed.as_object();
+  const std::string per_second = TextOf(trace, "per_second");
+  if (per_second == "0") {
+    return "the trace is off\n";
+  }
+  const std::string left = TextOf(trace, "seconds_left");
+  return "the daemon's log shows up to " + per_second + " requests a second" +
+         (left == "-" ? "" : ", for another " + left + " s") + "\n";
+}
+
+int RunTrace(const TraceOptions& options) {
+  net::HttpCall call{.target = "/v1/ratelimit/trace"};
+  if (options.state == "on") {
+    call.method = "PUT";
+    call.content_type = "application/json";
+    call.body =
+        fmt::format(R"({{"per_second": {}, "seconds": {}}})", options.per_second, options.seconds);
+  } else if (options.state == "off") {
+    call.method = "DELETE";
+  }
+  return AskAdmin(options.admin, call, TellTrace);
+}
+
 }  // namespace
+
+void AddTrace(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<TraceOptions>();
+  Command& command = AddCommand(
+      app, "trace", "Log some requests whole; without an argument, show the state",
+      {.notes =
+           "While it is on, the daemon's log has a line for some requests of each second: the "
+           "attributes with which they came, and every rule that judged them. Secrets are shown "
+           "by their hash. It turns itself off.",
+       .examples = {{"Log up to 20 requests a second for a minute",
+                     "sluice trace on --per-second 20 --seconds 60"},
+                    {"Turn it off now", "sluice trace off"}}});
+  command.add_option("state", options->state, "on, or off")->check(CLI::IsMember({"on", "off"}));
+  command.add_option("--per-second", options->per_second, "Most requests a second")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1000}));
+  command.add_option("--seconds", options->seconds, "When it turns itself off")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{86400}));
+  AddAdminOptions(command, options->admin);
+  command.callback([options, &exit_code] { exit_code = RunTrace(*options); });
+}
 
 void AddDecisions(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DecisionsOptions>();

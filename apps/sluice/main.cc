@@ -112,6 +112,7 @@ int Main(int argc, char** argv) {
   AddTop(app, exit_code);
   AddShadowReport(app, exit_code);
   AddDecisions(app, exit_code);
+  AddTrace(app, exit_code);
   AddReset(app, exit_code);
   AddRefund(app, exit_code);
   AddBans(app, exit_code);

@@ -16,7 +16,7 @@ constexpr char kSeparator = '\x1e';
 }  // namespace
 
 LogField::LogField(std::string_view field_name, double number)
-    : name(field_name), value(fmt::format("{}", number)), is_number(true) {}
+    : name(field_name), value(fmt::format("{}", number)), is_json(true) {}
 
 void LogEvent(spdlog::level::level_enum level, const char* event, std::string_view text,
               std::initializer_list<LogField> fields) {
@@ -33,7 +33,7 @@ std::string JoinLine(std::string_view text, std::initializer_list<LogField> fiel
     line += ", \"";
     line += field.name;
     line += "\": ";
-    if (field.is_number) {
+    if (field.is_json) {
       line += field.value;
     } else {
       wire::AppendJsonString(line, field.value);

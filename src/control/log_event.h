@@ -15,12 +15,18 @@ namespace sluice::control {
 struct LogField {
   LogField(std::string_view field_name, std::string_view text) : name(field_name), value(text) {}
   LogField(std::string_view field_name, std::uint64_t number)
-      : name(field_name), value(std::to_string(number)), is_number(true) {}
+      : name(field_name), value(std::to_string(number)), is_json(true) {}
   LogField(std::string_view field_name, double number);
+  // `json`: a value that is JSON already.
+  [[nodiscard]] static LogField Json(std::string_view field_name, std::string_view json) {
+    LogField field(field_name, json);
+    field.is_json = true;
+    return field;
+  }
 
   std::string_view name;
   std::string value;
-  bool is_number = false;
+  bool is_json = false;
 };
 
 // Writes a line. `event`: a literal of letters and '_', which stays the same whatever the text

@@ -62,8 +62,9 @@ void RecordQueue::Open(std::size_t bytes, bool history, const LogShares& log) {
   allowed_bound_ = BoundOf(log.allowed);
   denied_bound_ = BoundOf(log.denied);
   const bool logs = allowed_bound_ != 0 || denied_bound_ != 0;
-  uses_.store(static_cast<std::uint8_t>((history ? kForHistory : 0) | (logs ? kForLog : 0)),
-              std::memory_order_release);
+  uses_.store(
+      static_cast<std::uint8_t>((history ? kForHistory : 0) | (logs ? kForLog : 0) | kForTrace),
+      std::memory_order_release);
 }
 
 void RecordQueue::AddIfWanted(const RequestRecord& request) noexcept {
@@ -75,6 +76,9 @@ void RecordQueue::AddIfWanted(const RequestRecord& request) noexcept {
   }
   if ((uses & kForLog) != 0 && LogWants(request)) {
     wanted |= kForLog;
+  }
+  if (TraceWants()) {
+    wanted |= kForTrace;
   }
   if (wanted != 0) {
     Keep(request, wanted, shard);
@@ -100,14 +104,19 @@ bool RecordQueue::LogWants(const RequestRecord& request) const {
   return Drawn(request.any_denied ? denied_bound_ : allowed_bound_);
 }
 
+bool RecordQueue::TraceWants() {
+  return traces_left_.load(std::memory_order_relaxed) > 0 &&
+         traces_left_.fetch_sub(1, std::memory_order_relaxed) > 0;
+}
+
 void RecordQueue::Keep(const RequestRecord& request, std::uint8_t uses, Shard& shard) noexcept {
   shard.used.store(true, std::memory_order_relaxed);
   if (shard.busy.test_and_set(std::memory_order_acquire)) {
     dropped_.Add();
     return;
   }
-  const std::size_t size =
-      EncodeRequest(request, uses, (uses & kForLog) != 0, {shard.scratch.get(), kMostBytes});
+  const std::size_t size = EncodeRequest(request, uses, (uses & (kForLog | kForTrace)) != 0,
+                                         {shard.scratch.get(), kMostBytes});
   if (size == 0) {
     dropped_.Add();
   } else {

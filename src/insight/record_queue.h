@@ -18,6 +18,7 @@ namespace sluice::insight {
 enum RecordUse : std::uint8_t {
   kForHistory = 1,  // The last decisions that operators can list.
   kForLog = 2,      // The decision log.
+  kForTrace = 4,    // Requests that operators asked to see whole.
 };
 
 // Records on their way from the threads that decide to the one that collects them. It bounds both
@@ -26,6 +27,7 @@ enum RecordUse : std::uint8_t {
 //   history  Of each interval the first records only: of what was allowed, of each rule's denials,
 //            and of each key's. So a flood of one rule's or key's denials leaves room for others.
 //   log      A random share of all, and another of denials.
+//   trace    As many of the next ones as AllowTraces() says.
 //
 // Each thread that decides has a ring of bytes of its own. If it is full, because the collector is
 // late, the record is dropped and counted.
@@ -63,6 +65,8 @@ class RecordQueue {
   void Collect(const std::function<void(std::string_view bytes)>& take);
   // Begins another interval. The same thread as Collect().
   void Refill();
+  // The next `count` requests are kept for the trace, with their attributes. Any thread.
+  void AllowTraces(std::int32_t count) { traces_left_.store(count, std::memory_order_relaxed); }
 
   // Records that were to be kept but found no room.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_.Read(); }
@@ -89,6 +93,7 @@ class RecordQueue {
   void AddIfWanted(const RequestRecord& request) noexcept;
   [[nodiscard]] static bool HistoryWants(const RequestRecord& request, Shard& shard);
   [[nodiscard]] bool LogWants(const RequestRecord& request) const;
+  [[nodiscard]] bool TraceWants();
   void Keep(const RequestRecord& request, std::uint8_t uses, Shard& shard) noexcept;
   void Push(std::string_view bytes, Shard& shard) noexcept;
   [[nodiscard]] std::uint64_t Pop(Shard& shard, std::uint64_t head, std::string& bytes) const;
@@ -96,6 +101,7 @@ class RecordQueue {
   void CopyOut(const Shard& shard, std::uint64_t at, char* to, std::size_t size) const;
 
   std::atomic<std::uint8_t> uses_{0};
+  std::atomic<std::int32_t> traces_left_{0};
   // A record goes to the log if a random number of 64 bits is below the bound, or if the bound is
   // the greatest number.
   std::uint64_t allowed_bound_ = 0;

@@ -1,5 +1,7 @@
 #include <charconv>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -7,6 +9,7 @@
 #include "records/decision_json.h"
 #include "records/record_collector.h"
 #include "wire/json_writer.h"
+#include "wire/scalar_object.h"
 
 // What operators read of decisions: the last ones.
 namespace sluice::frontend::http {
@@ -40,7 +43,68 @@ std::string_view ReadFilter(wire::FormQuery& query, records::DecisionFilter& fil
   return {};
 }
 
+constexpr std::int64_t kLongestTrace = 86'400;  // Seconds.
+constexpr std::int64_t kMostTraces = 1'000;     // A second.
+constexpr std::string_view kTraceBody =
+    R"(the body is {"per_second": 1 to 1000, "seconds": 1 to 86400})";
+
+// The number of a member, if it has this name and a value from 1 to `most`.
+std::optional<std::int64_t> NumberIn(const wire::ScalarObject& object, std::string_view name,
+                                     std::int64_t most) {
+  for (const wire::JsonMember& member : object.members()) {
+    if (member.name == name && member.kind == wire::ScalarKind::kInteger && member.fits &&
+        member.integer >= 1 && member.integer <= most) {
+      return member.integer;
+    }
+  }
+  return std::nullopt;
+}
+
+// False, answered: the body asks for no trace.
+bool StartTrace(std::string_view body, records::RecordCollector& collector, Exchange& exchange) {
+  wire::ScalarObject object("");
+  if (const auto read = object.Read(body); !read) {
+    exchange.AnswerProblem(ProblemOf(read.error()));
+    return false;
+  }
+  const auto per_second = NumberIn(object, "per_second", kMostTraces);
+  const auto seconds = NumberIn(object, "seconds", kLongestTrace);
+  if (!per_second || !seconds || object.members().size() != 2) {
+    exchange.AnswerProblem(
+        {.status = 400, .title = {}, .detail = kTraceBody, .code = "invalid_body"});
+    return false;
+  }
+  collector.SetTrace({.per_second = static_cast<std::uint32_t>(*per_second),
+                      .left = std::chrono::seconds(*seconds)});
+  return true;
+}
+
 }  // namespace
+
+void HandleTrace(const Routed& routed) {
+  records::RecordCollector& collector = routed.at.settings.context->decisions;
+  Exchange& exchange = routed.exchange;
+  if (routed.request.method == wire::HttpMethod::kDelete) {
+    collector.SetTrace({});
+  } else if (routed.request.method == wire::HttpMethod::kPut &&
+             !StartTrace(routed.request.body, collector, exchange)) {
+    return;
+  }
+  const records::RecordCollector::Trace trace = collector.trace();
+  std::string body;
+  wire::JsonWriter json(body);
+  json.BeginObject();
+  json.Name("scope").Text("node");
+  json.Name("per_second").Number(trace.per_second);
+  json.Name("seconds_left");
+  if (trace.left == Duration::max()) {
+    json.Null();
+  } else {
+    json.Number(std::chrono::ceil<std::chrono::seconds>(trace.left).count());
+  }
+  json.EndObject();
+  exchange.AnswerText(200, "application/json", body);
+}
 
 void HandleDecisions(const Routed& routed) {
   Exchange& exchange = routed.exchange;

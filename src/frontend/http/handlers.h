@@ -130,6 +130,9 @@ void HandleLab(const Routed& routed);
 // GET /v1/ratelimit/decisions?rule=&request_id=&key=&outcome=&n=: the last decisions, newest first;
 // see records/decision_json.h.
 void HandleDecisions(const Routed& routed);
+// PUT /v1/ratelimit/trace with {"per_second": 10, "seconds": 300}: the log shows so many requests a
+// second whole, until then. GET says how it stands, DELETE turns it off.
+void HandleTrace(const Routed& routed);
 
 // --- Operators: the daemon -----------------------------------------------------------------------
 

@@ -139,6 +139,26 @@ class DecisionsTest(Case):
         self.assertEqual(events["serving"]["rules"], 5)
         self.assertTrue(all(line["level"] and line["time"] and line["message"] for line in lines))
 
+    def test_a_trace_shows_requests_whole_and_can_be_turned_off(self):
+        daemon = self.start_with("log: {format: json}\n")
+        self.assertEqual(daemon.command("trace").stdout, "the trace is off\n")
+        daemon.ask(daemon.address, "POST", "/v1/ratelimit/check", {"user_id": "before"})
+        self.assertIn("up to 1000 requests a second, for another 60 s",
+                      daemon.command("trace", "on", "--per-second", "1000", "--seconds", "60").stdout)
+        daemon.ask(daemon.address, "POST", "/v1/ratelimit/check",
+                   {"user_id": "u1", "plan": "free", "api_key": "secret-key-0123456789"})
+        until(lambda: '"event": "request"' in daemon.log())
+        self.assertEqual(daemon.command("trace", "off").stdout, "the trace is off\n")
+        daemon.ask(daemon.address, "POST", "/v1/ratelimit/check", {"user_id": "after"})
+        daemon.stop()
+        shown = [json.loads(line) for line in daemon.log().splitlines() if '"event": "request"' in line]
+        self.assertEqual(len(shown), 1)
+        request = shown[0]["request"]
+        self.assertEqual({one["rule"] for one in request["decisions"]}, {"user", "window", "trial", "keyed"})
+        self.assertEqual((request["attributes"]["user_id"], request["attributes"]["plan"]), ("u1", "free"))
+        self.assertTrue(request["attributes"]["api_key"].startswith("h1:"))
+        self.assertNotIn("secret-key", daemon.log())
+
     def test_a_log_that_cannot_be_opened_keeps_the_daemon_from_starting(self):
         (self.root / "rules").mkdir(exist_ok=True)
         (self.root / "sluice.yaml").write_text(CONFIG % (self.root / "sluice.table") +

@@ -148,7 +148,7 @@ SECTIONS = {
         "path": "path: d.log", "sample": "path: d.log, sample: 0.5", "denied_sample": "path: d.log, denied_sample: 0",
         "max_bytes": "path: d.log, max_bytes: 1000000", "keep": "path: d.log, keep: 0"}),
     "log": (lambda text: config("log: {" + text + "}"), ["configuration-reference.md"], {
-        "level": "level: warn", "format": "format: json", "denial_summary": "denial_summary: off"}),
+        "level": "level: warn", "format": "format: json", "denial_summary": "denial_summary: off", "requests": "requests: 5"}),
     "a rule file": (lambda text: text + "\n", ["rules.md"], {
         "rules": "rules: []", "attributes": "rules: []\nattributes: {peer: {type: ip}}"}),
     "attribute": (lambda text: "rules: []\nattributes: {peer: {" + text + "}}\n", ["rules.md"], {

@@ -139,6 +139,7 @@ TEST(ConfigMapTest, LiteralDefaultsAreThoseInForce) {
       {"log.level", config.log_level},
       {"log.format", word(kLogMap, "format", config.log_format)},
       {"log.denial_summary", duration(config.denial_summary)},
+      {"log.requests", std::to_string(config.log_requests)},
       {"envoy.merge_domains", envoy.files.reading.merge_domains ? "true" : "false"},
       {"envoy.semantics", envoy.settings.compatible ? "compatible" : "sluice"},
       {"decisions.mebibytes", std::to_string(config.decisions.mebibytes)},
