@@ -3,8 +3,6 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "sluice/result.h"
 
@@ -30,15 +28,12 @@ struct HttpCall {
 
 struct HttpAnswer {
   int status = 0;
-  std::vector<std::pair<std::string, std::string>> fields;
   std::string body;  // At most 8 MiB: more is an error.
-
-  // The first field of this name (any case), or "".
-  [[nodiscard]] std::string_view Field(std::string_view name) const;
 };
 
-// One blocking request over its own connection: for the command line, not for the daemon. An answer
-// of any status is an answer; Error is for not getting one. Any thread.
+// One blocking request over its own connection and loop (net/http_stream.h): for the command line,
+// not for the daemon. An answer of any status is an answer; Error is for not getting one. Any
+// thread.
 [[nodiscard]] Result<HttpAnswer> CallHttp(const HttpUrl& server, const HttpCall& call);
 
 }  // namespace sluice::net

@@ -63,7 +63,11 @@ class Stream final : public HttpStream,
         call_(std::move(call)),
         on_piece_(std::move(on_piece)),
         on_end_(std::move(on_end)),
-        deadline_([this] { Fail("no answer in time"); }) {
+        deadline_([this] {
+          using std::chrono::milliseconds;
+          const auto limit = std::chrono::duration_cast<milliseconds>(call_.answer_timeout);
+          Fail("reach", fmt::format("no answer within {} ms", limit.count()));
+        }) {
     parser_.eager(true);
     parser_.body_limit(boost::none);  // The caller's to bound: a stream has no length.
     parser_.get().body() = [this](std::string_view piece) {
@@ -103,7 +107,7 @@ class Stream final : public HttpStream,
 
   void OnWritten(const error_code& error) noexcept override {
     if (!ended_ && error) {
-      Fail(error.message());
+      Fail("send to", error.message());
     }
   }
 
@@ -117,7 +121,7 @@ class Stream final : public HttpStream,
       return;
     }
     if (error) {
-      Fail(error.message());
+      Fail("read the answer of", error.message());
       return;
     }
     pending_.append(input_.data(), size);
@@ -129,23 +133,23 @@ class Stream final : public HttpStream,
  private:
   void OnDialed(Result<std::unique_ptr<Transport>> transport) {
     if (!transport) {
-      Fail(transport.error().message);
+      FailWith(transport.error().message);
       return;
     }
     if (call_.tls == nullptr) {
       Send(*std::move(transport));
       return;
     }
-    handshake_ = TlsHandshake::Begin(loop_, *std::move(transport), call_.tls, call_.server.host,
-                                     call_.dial_timeout, nullptr,
-                                     [this](Result<std::unique_ptr<Transport>> done) {
-                                       handshake_ = nullptr;
-                                       if (done) {
-                                         Send(*std::move(done));
-                                       } else {
-                                         Fail(done.error().message);
-                                       }
-                                     });
+    handshake_ = TlsHandshake::Begin(
+        loop_, *std::move(transport), call_.tls, call_.server.host, call_.dial_timeout, nullptr,
+        [this](Result<std::unique_ptr<Transport>> done) {
+          handshake_ = nullptr;
+          if (done) {
+            Send(*std::move(done));
+          } else {
+            FailWith(call_.server.Text() + ": " + done.error().message);
+          }
+        });
   }
 
   [[nodiscard]] int status() const { return static_cast<int>(parser_.get().result_int()); }
@@ -155,7 +159,7 @@ class Stream final : public HttpStream,
     try {
       output_ = RequestText();
     } catch (const std::exception& problem) {  // Beast's, for a field that is too long.
-      Fail(std::string("the request cannot be written: ") + problem.what());
+      Fail("ask", problem.what());
       return;
     }
     sent_ = true;
@@ -164,10 +168,12 @@ class Stream final : public HttpStream,
   }
 
   [[nodiscard]] std::string RequestText() const {
-    http::request<http::string_body> request(http::verb::post, call_.target, 11, call_.body);
-    const bool six = call_.server.host.find(':') != std::string::npos;
-    request.set(http::field::host, fmt::format("{}{}{}:{}", six ? "[" : "", call_.server.host,
-                                               six ? "]" : "", call_.server.port));
+    http::request<http::string_body> request;
+    request.method_string(call_.method);
+    request.target(call_.target);
+    request.body() = call_.body;
+    request.set(http::field::host, call_.server.Text());
+    request.set(http::field::user_agent, "sluice");
     request.set(http::field::connection, "close");
     for (const auto& [name, value] : call_.fields) {
       request.set(name, value);
@@ -191,7 +197,7 @@ class Stream final : public HttpStream,
         break;
       }
       if (error) {
-        Fail("the answer is not HTTP: " + error.message());
+        Fail("read the answer of", "it is not HTTP: " + error.message());
         return false;
       }
       if (taken == 0) {
@@ -213,7 +219,7 @@ class Stream final : public HttpStream,
       error = boost::asio::error::eof;
     }
     if (error || !parser_.is_done()) {
-      Fail("the answer broke off");
+      Fail("read the answer of", "it broke off");
     } else {
       End();
     }
@@ -225,12 +231,15 @@ class Stream final : public HttpStream,
     on_end(status());
   }
 
-  void Fail(const std::string& message) {
+  void Fail(std::string_view what, std::string_view why) {
+    FailWith(fmt::format("cannot {} {}: {}", what, call_.server.Text(), why));
+  }
+
+  void FailWith(std::string message) {
     const auto self = shared_from_this();
     const auto on_end = std::move(on_end_);
-    Failure failure{.message = call_.server.Text() + ": " + message, .sent = sent_};
     Cancel();
-    on_end(tl::unexpected(std::move(failure)));
+    on_end(tl::unexpected(Failure{.message = std::move(message), .sent = sent_}));
   }
 
   EventLoop& loop_;

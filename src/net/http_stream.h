@@ -17,14 +17,16 @@ namespace sluice::net {
 
 class EventLoop;
 
-// One POST over its own connection, with an answer that is passed on as it arrives: also one that
-// has no end, such as a stream of events. One thread, the loop's.
+// One HTTP request over its own connection, with an answer that is passed on as it arrives: also
+// one that has no end, such as a stream of events. The only HTTP client; net/http_client.h waits
+// for it. One thread, the loop's.
 class HttpStream {
  public:
   struct Call {
     DialTarget server;
     std::shared_ptr<const TlsContext> tls{};  // nullptr: none.
-    std::string target;                       // Percent-encoded already.
+    std::string method = "POST";
+    std::string target;  // Percent-encoded already.
     std::vector<std::pair<std::string, std::string>> fields{};
     std::string body;
     Duration dial_timeout = std::chrono::seconds(2);

@@ -58,11 +58,40 @@ TEST(HttpClientTest, BringsBackAnAnswerOfAnyStatus) {
                                               .body = "{\"a\":1}"});
   ASSERT_TRUE(answer) << answer.error().Text();
   EXPECT_EQ(answer->status, 429);
-  EXPECT_EQ(answer->Field("retry-after"), "7");
-  EXPECT_EQ(answer->Field("none"), "");
   EXPECT_EQ(answer->body, "{}");
   EXPECT_THAT(server.Asked(), StartsWith("POST /check HTTP/1.1\r\nHost: 127.0.0.1:"));
+  EXPECT_THAT(server.Asked(), HasSubstr("Content-Type: application/json\r\n"));
   EXPECT_THAT(server.Asked(), HasSubstr("Content-Length: 7\r\n"));
+}
+
+TEST(HttpClientTest, ReadsAnAnswerInPiecesAndOneThatEndsWithTheConnection) {
+  OneAnswer chunked(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n");
+  EXPECT_EQ(CallHttp(chunked.url(), {})->body, "abc");
+  EXPECT_THAT(chunked.Asked(), StartsWith("GET / HTTP/1.1\r\n"));
+  OneAnswer closed("HTTP/1.1 200 OK\r\n\r\nabc");
+  EXPECT_EQ(CallHttp(closed.url(), {})->body, "abc");
+}
+
+TEST(HttpClientTest, RefusesAnAnswerThatIsTooLong) {
+  constexpr std::size_t kMost = 8 << 20;
+  const auto of = [](std::size_t size) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+           std::string(size, 'x');
+  };
+  OneAnswer longest(of(kMost));
+  EXPECT_EQ(CallHttp(longest.url(), {})->body.size(), kMost);
+  OneAnswer longer(of(kMost + 1));
+  const auto answer = CallHttp(longer.url(), {});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("is longer than 8 MiB"));
+}
+
+TEST(HttpClientTest, SaysWhenAnAnswerBreaksOff) {
+  OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc");
+  const auto answer = CallHttp(server.url(), {});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("it broke off"));
 }
 
 TEST(HttpClientTest, SaysWhenThereIsNoHttp) {
