@@ -81,8 +81,6 @@ class User final : public Http2User {
       session->Answer(stream, 200, fields, "body", /*last=*/false);
       session->Append(stream, "more");
       session->Finish(stream, fields);
-    } else if ((manner_ & 4U) != 0) {
-      session->Reset(stream, Http2Session::kCancel);
     } else {
       session->Answer(stream, 200, fields, std::string(300, 'b'));
     }

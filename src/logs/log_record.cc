@@ -16,10 +16,6 @@ constexpr std::array<std::string_view, kFieldCount> kNames{
 
 }  // namespace
 
-std::string_view NameOf(Field field) {
-  return kNames[static_cast<std::size_t>(field)];
-}
-
 std::optional<Field> FieldNamed(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == name) {

@@ -36,8 +36,7 @@ enum class Field : std::uint8_t {
 };
 inline constexpr std::size_t kFieldCount = 19;
 
-// "ip", "user_agent", ...
-[[nodiscard]] std::string_view NameOf(Field field);
+// By its name: "ip", "user_agent", ...
 [[nodiscard]] std::optional<Field> FieldNamed(std::string_view name);
 
 // One parsed line of a log. Views point into the line or the parser, and are valid until the

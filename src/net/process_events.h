@@ -59,8 +59,6 @@ class SystemdNotify {
   bool Stopping() const { return Send("STOPPING=1"); }
   // Reloading() and then Ready() frame a reload; the time lets systemd tell which is newer.
   bool Reloading() const;
-  // A line for `systemctl status`.
-  bool Status(std::string_view text) const { return Send("STATUS=" + std::string(text)); }
 
  private:
   [[nodiscard]] bool Send(std::string_view state) const;

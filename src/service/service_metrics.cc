@@ -14,10 +14,6 @@ constexpr std::array<std::string_view, kRequestResults> kResultNames{"allowed", 
 
 }  // namespace
 
-std::string_view NameOf(RequestResult result) {
-  return kResultNames[static_cast<std::size_t>(result)];
-}
-
 std::vector<ServiceMetrics::RuleCounters> ServiceMetrics::ForRules(const rules::RuleSet& rules) {
   const std::lock_guard lock(mutex_);
   for (auto& [id, known] : known_) {

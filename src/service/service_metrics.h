@@ -44,8 +44,6 @@ inline constexpr std::size_t kRequestResults = 5;
 // rule's id has no such first character.
 inline constexpr std::string_view kThrottleRule = "@cl.throttle";
 
-[[nodiscard]] std::string_view NameOf(RequestResult result);
-
 // The counts of one rule. Any thread adds.
 class RuleCounts {
  public:

@@ -102,11 +102,6 @@ Http1Response& Http1Response::Field(std::string_view name, std::string_view valu
   return *this;
 }
 
-Http1Response& Http1Response::Field(std::string_view name, std::int64_t value) {
-  TextAppender(out_).Add(name).Add(": ").Add(value).Add("\r\n");
-  return *this;
-}
-
 void Http1Response::Finish(std::string_view content_type, std::string_view body) {
   TextAppender end(out_);
   if (!content_type.empty()) {

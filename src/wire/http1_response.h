@@ -25,7 +25,6 @@ class Http1Response {
   Http1Response(std::string& out, const Http1ResponseHead& head);
 
   Http1Response& Field(std::string_view name, std::string_view value);
-  Http1Response& Field(std::string_view name, std::int64_t value);
 
   // Content-Type (unless ""), Content-Length and the body.
   void Finish(std::string_view content_type, std::string_view body);

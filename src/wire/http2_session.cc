@@ -89,10 +89,6 @@ bool Http2Session::finished() const {
   return nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
 }
 
-bool Http2Session::wants_to_send() const {
-  return nghttp2_session_want_write(session_) != 0;
-}
-
 void Http2Session::Answer(Http2Stream& stream, int status, std::span<const HttpField> fields,
                           std::string_view body, bool last) {
   SLUICE_DCHECK(!stream.answered_ && status >= 200 && status <= 599);
@@ -147,10 +143,6 @@ void Http2Session::Finish(Http2Stream& stream, std::span<const HttpField> traile
   if (std::exchange(stream.deferred_, false)) {
     (void)nghttp2_session_resume_data(session_, stream.id_);
   }
-}
-
-void Http2Session::Reset(Http2Stream& stream, std::uint32_t code) {
-  (void)nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, code);
 }
 
 void Http2Session::Consume(Http2Stream& stream, std::size_t size) {

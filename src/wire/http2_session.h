@@ -61,8 +61,6 @@ class Http2Session {
 
   // Nothing more will be received or sent: close the connection.
   [[nodiscard]] bool finished() const;
-  // Frames wait to be sent (or for the client's windows to open: see blocked()).
-  [[nodiscard]] bool wants_to_send() const;
   // Whether the client is in the middle of a header, and how many it has begun.
   [[nodiscard]] bool in_header() const { return in_header_; }
   [[nodiscard]] std::uint64_t headers() const { return headers_; }
@@ -79,9 +77,6 @@ class Http2Session {
   // The end of such an answer, with or without trailers.
   void Finish(Http2Stream& stream, std::span<const HttpField> trailers = {});
 
-  // Resets a stream. `code` is an error code of RFC 9113, section 7.
-  void Reset(Http2Stream& stream, std::uint32_t code);
-
   // This many bytes of a body have been processed, for its stream and for the connection.
   void Consume(Http2Stream& stream, std::size_t size);
 
@@ -90,7 +85,6 @@ class Http2Session {
   void Shutdown(bool final);
 
   static constexpr std::uint32_t kNoError = 0;
-  static constexpr std::uint32_t kInternalError = 2;
   static constexpr std::uint32_t kCancel = 8;
 
  private:

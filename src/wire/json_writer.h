@@ -46,8 +46,6 @@ class JsonWriter {
   bool after_name_ = false;
 };
 
-inline constexpr std::string_view kProblemMediaType = "application/problem+json";
-
 // Problem details (RFC 9457). Empty members are left out; an empty type means about:blank.
 struct Problem {
   std::string_view type{};

@@ -38,15 +38,6 @@ std::string NumberText(double number) {
 
 }  // namespace
 
-const StructValue* StructValue::Find(std::string_view name) const {
-  const auto* members = object();
-  if (members == nullptr) {
-    return nullptr;
-  }
-  const auto found = std::ranges::find(*members, name, &Member::first);
-  return found == members->end() ? nullptr : &found->second;
-}
-
 void StructValue::Set(std::string_view name, StructValue value) {
   if (object() == nullptr) {
     value_ = Object{};

@@ -31,8 +31,6 @@ class StructValue {
   }
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   [[nodiscard]] const Object* object() const { return As<Object>(); }
-  // nullptr if this is not an object, or has no such member.
-  [[nodiscard]] const StructValue* Find(std::string_view name) const;
   // Adds or replaces a member. A value that is not an object becomes one.
   void Set(std::string_view name, StructValue value);
   // Adds what this lacks from `other`: objects are merged level by level; other existing values

@@ -8,7 +8,7 @@ namespace {
 TEST(Http1ResponseTest, WritesStatusFieldsAndBody) {
   std::string out = "before";
   Http1Response response(out, {.status = 429, .date = "now"});
-  response.Field("Retry-After", 27).Field("RateLimit", "\"a\";r=0;t=27");
+  response.Field("Retry-After", "27").Field("RateLimit", "\"a\";r=0;t=27");
   response.Finish("application/json", "{}");
   EXPECT_EQ(out,
             "beforeHTTP/1.1 429 Too Many Requests\r\nDate: now\r\nRetry-After: 27\r\n"
