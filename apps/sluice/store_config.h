@@ -45,7 +45,7 @@ struct RedisConfig {
   std::size_t database = 0;
   Duration timeout = std::chrono::milliseconds(10);  // Of a call.
   std::size_t lease_keys = 100'000;  // Of rules with sync: lease, that one loop may borrow for.
-  // What only the environment says (redis_environment.h).
+  // What only the environment says (redis_environment.cc).
   std::string password{};           // In place of password_file.
   std::string sentinel_password{};  // In place of sentinel_password_file.
   Duration dial_timeout = std::chrono::seconds(1);

@@ -8,10 +8,10 @@
 
 #include "sluice/result.h"
 
-#include "logs/column_role.h"
 #include "logs/line_parser.h"
 #include "logs/line_wrapping.h"
 #include "logs/log_pattern.h"
+#include "logs/row_reader.h"
 #include "logs/stamp.h"
 
 namespace sluice::logs {

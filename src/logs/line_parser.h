@@ -10,8 +10,8 @@
 
 #include "sluice/result.h"
 
-#include "logs/column_role.h"
 #include "logs/log_record.h"
+#include "logs/row_reader.h"
 #include "logs/stamp.h"
 
 namespace sluice::logs {

@@ -7,8 +7,8 @@
 
 #include "sluice/result.h"
 
-#include "logs/column_role.h"
 #include "logs/line_parser.h"
+#include "logs/row_reader.h"
 
 namespace sluice::logs {
 

@@ -11,8 +11,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -56,30 +54,6 @@ tl::unexpected<Error> CannotListen(const tcp::endpoint& address,
   return Fault(fmt::format("cannot listen on {}: {}", AddressText(address), error.message()));
 }
 
-tl::unexpected<Error> CannotListen(const std::string& path, std::string_view why) {
-  return Fault(fmt::format("cannot listen on unix:{}: {}", path, why));
-}
-
-// Takes away what a process that has ended left at `path`.
-Result<void> MakeRoom(const std::string& path) {
-  struct stat found{};
-  if (::lstat(path.c_str(), &found) != 0) {
-    return {};
-  }
-  if (!S_ISSOCK(found.st_mode)) {
-    return CannotListen(path, "the path exists and is not a socket");
-  }
-  boost::asio::io_context unused;
-  Local::socket probe(unused);
-  boost::system::error_code error;
-  probe.connect(Local::endpoint(path), error);
-  if (error != boost::asio::error::connection_refused) {
-    return CannotListen(path, error ? error.message() : "another process uses it");
-  }
-  ::unlink(path.c_str());
-  return {};
-}
-
 // By which a connection is counted. Peers on a Unix socket have no address, and none other is this.
 boost::asio::ip::address AddressOf(const tcp::endpoint& peer) {
   return peer.address();
@@ -104,36 +78,6 @@ Result<void> EnsureFree(const tcp::endpoint& address) {
     return CannotListen(address, error);
   }
   return {};
-}
-
-Result<std::unique_ptr<UnixSocket>> UnixSocket::Bind(const std::string& path) {
-  if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) {
-    return CannotListen(path,
-                        fmt::format("a path has 1 to {} bytes", sizeof(sockaddr_un::sun_path) - 1));
-  }
-  if (auto room = MakeRoom(path); !room) {
-    return tl::unexpected(room.error());
-  }
-  boost::asio::io_context unused;
-  Local::acceptor acceptor(unused);
-  boost::system::error_code error;
-  acceptor.open(Local(), error);
-  if (!error) {
-    acceptor.bind(Local::endpoint(path), error);
-  }
-  if (!error) {
-    acceptor.listen(kBacklog, error);
-  }
-  const int fd = error ? -1 : acceptor.release(error);
-  if (error) {
-    return CannotListen(path, error.message());
-  }
-  return std::unique_ptr<UnixSocket>(new UnixSocket(path, fd));
-}
-
-UnixSocket::~UnixSocket() {
-  ::close(fd_);
-  ::unlink(path_.c_str());
 }
 
 // Shared with the accept under way, which may outlive the listener by one turn.
@@ -272,7 +216,7 @@ Result<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, const UnixSock
     state->acceptor().assign(Local(), own, error);
   }
   if (error) {
-    return CannotListen(socket.path_, error.message());
+    return Fault(fmt::format("cannot listen on unix:{}: {}", socket.path_, error.message()));
   }
   state->Accept();
   return std::unique_ptr<Listener>(new Listener(std::move(state)));

@@ -15,6 +15,7 @@
 #include "net/tls_context.h"
 #include "net/tls_transport.h"
 #include "net/transport.h"
+#include "net/unix_socket.h"
 
 namespace sluice::net {
 
@@ -29,25 +30,6 @@ class EventLoop;
 // SO_REUSEPORT would let two processes of one user share a port without a word, each with a
 // part of the connections. Port 0 always is.
 [[nodiscard]] Result<void> EnsureFree(const boost::asio::ip::tcp::endpoint& address);
-
-// A Unix socket that is listened on: bound once, with a listener for each loop. Its file exists as
-// long as it does. One thread.
-class UnixSocket {
- public:
-  // Replaces a socket that no process listens on any more. Errors: somebody does; something else
-  // stands at `path`; it cannot be made there, or is too long.
-  [[nodiscard]] static Result<std::unique_ptr<UnixSocket>> Bind(const std::string& path);
-  ~UnixSocket();
-  UnixSocket(const UnixSocket&) = delete;
-  UnixSocket& operator=(const UnixSocket&) = delete;
-
- private:
-  friend class Listener;
-  UnixSocket(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
-
-  const std::string path_;
-  const int fd_;
-};
 
 // TLS for all clients. What it refers to outlives the listener.
 struct ListenerTls {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/key_codec.h"
+#include "store/ban_slot.h"
 #include "store/block.h"
 #include "store/draft.h"
 #include "store/key_guard.h"
@@ -23,24 +24,6 @@ namespace {
 
 using core::Algorithm;
 using core::Quota;
-
-// The state of a ban's slot, in the words of ListState.
-struct BanState {
-  std::int64_t until_ns = 0;
-  std::int64_t since_ns = 0;
-  std::uint64_t text_bytes = 0;
-};
-static_assert(sizeof(BanState) == sizeof(ListState::core));
-
-BanState BanIn(const Slot& slot) {
-  return std::bit_cast<BanState>(std::bit_cast<ListState>(slot.state).core);
-}
-
-// Of a locked slot.
-bool IsLasting(const Slot& slot, const Turn& turn) {
-  return slot.kind == kBanKind && slot.expiry.load(std::memory_order_relaxed) != 0 &&
-         BanIn(slot).until_ns > turn.now.monotonic.time_since_epoch().count();
-}
 
 // The active ban under that fingerprint; nullopt if there is none.
 std::optional<BanState> LastingBan(const TableCore& core, const Turn& turn,
@@ -58,60 +41,6 @@ std::optional<BanState> LastingBan(const TableCore& core, const Turn& turn,
 TableInstant UntilOf(const TableCore& core, const Turn& turn, const Fingerprint& ban) {
   const auto lasting = LastingBan(core, turn, ban);
   return lasting ? TableInstant(Duration(lasting->until_ns)) : TableInstant{};
-}
-
-// The longest key text that a ban stores; of a longer one it stores only the rule.
-constexpr std::size_t kTextBytes = 2048;
-using TextRoom = std::array<char, kTextBytes>;
-
-// Writes the text of the banned key and returns its size. Allocates nothing.
-std::string_view TextOf(core::KeyView key, TextRoom& room) {
-  if (core::KeyBytes(core::KeyForm::kWhole, key) > room.size()) {
-    key.parts = {};
-  }
-  const std::size_t size = core::KeyBytes(core::KeyForm::kWhole, key);
-  if (size > room.size()) {
-    return {};
-  }
-  core::WriteKey(core::KeyForm::kWhole, key, room.data());
-  return {room.data(), size};
-}
-
-// Writes the text into blocks that are not linked yet; none if there is no room for all of it.
-ListState TextBlocks(TableCore& core, std::uint32_t owner, std::string_view text) {
-  ListState list;
-  for (std::size_t at = 0; at < text.size(); at += kTextBytesPerBlock) {
-    const BlockRef ref = core.blocks.Take();
-    if (ref == 0) {
-      core.blocks.GiveChain(list.head, 0);
-      return {};
-    }
-    Block& block = core.blocks.at(ref);
-    block.Start(owner, BlockKind::kText);
-    block.set_prev(list.tail);
-    block.set_text(text.substr(at, kTextBytesPerBlock));
-    if (list.tail != 0) {
-      core.blocks.at(list.tail).set_next(ref);
-    } else {
-      list.head = ref;
-    }
-    list.tail = ref;
-  }
-  return list;
-}
-
-// Copies the text of a locked slot's ban and returns its size. Allocates nothing.
-std::size_t CopyText(const TableCore& core, const Slot& slot, TextRoom& into) {
-  const std::size_t size = std::min<std::uint64_t>(BanIn(slot).text_bytes, into.size());
-  std::size_t copied = 0;
-  for (BlockRef ref = std::bit_cast<ListState>(slot.state).head; ref != 0 && copied < size;
-       ref = core.blocks.at(ref).next()) {
-    const BlockText bytes = core.blocks.at(ref).text();
-    const std::size_t part = std::min(bytes.size(), size - copied);
-    std::copy_n(bytes.begin(), part, into.begin() + static_cast<std::ptrdiff_t>(copied));
-    copied += part;
-  }
-  return copied;
 }
 
 Quota DenialQuota(const core::Ban& ban) {
@@ -150,29 +79,6 @@ SlotArray::Newcomer NewcomerAs(TableCore& core, const Turn& turn, const core::Ke
           .now = turn.now.monotonic,
           .owner = turn.owner(),
           .may_evict = core.when_full == WhenFull::kEvict};
-}
-
-// Writes a ban into its own locked slot, which may already contain one. The old ban stays until the
-// new one is complete, in the journal too: a process that is killed in between lifts no ban.
-void WriteBan(TableCore& core, const Turn& turn, Slot& slot, const core::KeyView& key,
-              BanState ban) {
-  ListState list = std::bit_cast<ListState>(slot.state);
-  if (list.head != 0) {  // The text of the same key.
-    ban.text_bytes = BanIn(slot).text_bytes;
-  } else {
-    TextRoom room;  // NOLINT: TextOf writes what is read of it.
-    const std::string_view text = TextOf(key, room);
-    list = TextBlocks(core, core.slots.IndexOf(slot), text);
-    ban.text_bytes = list.head == 0 ? 0 : text.size();
-  }
-  list.core = std::bit_cast<decltype(list.core)>(ban);
-  Journal journal(core.base, core.journal[turn.thread]);
-  journal.Save(&slot.rule, kSlotImageBytes);
-  journal.Publish();
-  slot.state = std::bit_cast<RawState>(list);
-  slot.expiry.store(ExpirySecond(TableInstant(Duration(ban.until_ns)), turn.now.monotonic),
-                    std::memory_order_relaxed);
-  journal.Retire();
 }
 
 // Adds a ban for the key, or prolongs an existing one. False: no room.
@@ -273,7 +179,7 @@ bool LiftBan(TableCore& core, const Turn& turn, const core::KeyView& key) {
 
 std::vector<BannedKey> ListBans(TableCore& core, const Turn& turn) {
   std::vector<BannedKey> bans;
-  TextRoom text;  // NOLINT: CopyText writes what is read of it.
+  BanText text;  // NOLINT: CopyText writes what is read of it.
   for (std::uint64_t i = 0; i < core.slots.size(); ++i) {
     Slot& slot = core.slots.at(i);
     if (slot.expiry.load(std::memory_order_relaxed) == 0) {

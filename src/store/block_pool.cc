@@ -29,7 +29,7 @@
 //
 // 5. The process is killed, with blocks taken and not linked yet, or unlinked and not given back.
 //    The free list is no part of what must survive: at the next start every chain is followed from
-//    its slot, and all blocks in no chain are free (recovery.h). So nothing here needs the
+//    its slot, and all blocks in no chain are free (recovery.cc). So nothing here needs the
 //    journal.
 namespace sluice::store {
 

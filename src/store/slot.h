@@ -115,6 +115,11 @@ inline constexpr std::uint32_t kNoExpirySecond = std::numeric_limits<std::uint32
       std::clamp<std::int64_t>(seconds, 0, std::int64_t{kNoExpirySecond} - 1));
 }
 
+// Whether what the slot holds is over at `now`, a NowSecond(). An empty slot's always is.
+[[nodiscard]] inline bool IsOver(const Slot& slot, std::uint32_t now) {
+  return slot.expiry.load(std::memory_order_relaxed) <= now;
+}
+
 [[nodiscard]] bool TryLock(Slot& slot, std::uint32_t owner);
 inline void Unlock(Slot& slot) {
   // Pairs with the acquire of the next holder's TryLock. It is also ordered after the journal's

@@ -1,22 +1,16 @@
 #include "store/slot_array.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include <sched.h>
 
-#include "base/cpu_relax.h"
 #include "store/block.h"
 #include "store/table_layout.h"
 
 namespace sluice::store {
 
 namespace {
-
-// A key that was used less often than this since evictors last passed is not hot.
-constexpr std::uint8_t kHot = 2;
-constexpr int kEvictionTries = 8;
 
 void LockInsert(Slot& home) {
   unsigned spins = 0;
@@ -31,62 +25,16 @@ void UnlockInsert(Slot& home) {
   home.insert_lock.store(0, std::memory_order_release);
 }
 
-bool IsOver(const Slot& slot, std::uint32_t now) {
-  return slot.expiry.load(std::memory_order_relaxed) <= now;
+// Tells the processor that this thread spins, so that it leaves power and the core's other thread
+// alone for a moment. Orders nothing: leaving it out costs speed, never truth.
+void CpuRelax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  // `yield` does nothing on most cores. `isb` waits for the pipeline, about as long as x86's pause.
+  __asm__ volatile("isb");
+#endif
 }
-
-// Finds the key closest to its full quota that is not hot. A hot key that would have been it is
-// spared this time, at half its heat: once a look, though it may be come to once for each of its
-// blocks (as far as the last few that were spared are remembered).
-class Victim {
- public:
-  void Consider(Slot& slot) {
-    const std::uint32_t expiry = slot.expiry.load(std::memory_order_relaxed);
-    if (slot_ != nullptr && expiry >= expiry_) {
-      return;
-    }
-    const std::uint8_t heat = slot.heat.load(std::memory_order_relaxed);
-    if (heat >= kHot) {
-      if (std::ranges::find(spared_, &slot) == spared_.end()) {
-        spared_[next_spared_++ % spared_.size()] = &slot;
-        slot.heat.store(heat / 2, std::memory_order_relaxed);
-        if (least_hot_ == nullptr || heat < least_heat_) {
-          least_hot_ = &slot;
-          least_heat_ = heat;
-        }
-      }
-      return;
-    }
-    slot_ = &slot;
-    expiry_ = expiry;
-  }
-  // Locks it. False if it has changed in the meantime, or if there is none.
-  bool Take(std::uint32_t owner) {
-    if (slot_ == nullptr || !TryLock(*slot_, owner)) {
-      return false;
-    }
-    if (slot_->expiry.load(std::memory_order_relaxed) != expiry_) {
-      Unlock(*slot_);
-      return false;
-    }
-    return true;
-  }
-  // The same if all were hot: the least hot of those that were spared.
-  bool TakeLeastHot(std::uint32_t owner) {
-    slot_ = least_hot_;
-    expiry_ = slot_ == nullptr ? 0 : slot_->expiry.load(std::memory_order_relaxed);
-    return Take(owner);
-  }
-  [[nodiscard]] Slot* slot() const { return slot_; }
-
- private:
-  Slot* slot_ = nullptr;
-  std::uint32_t expiry_ = 0;
-  std::array<const Slot*, 8> spared_{};
-  std::size_t next_spared_ = 0;
-  Slot* least_hot_ = nullptr;
-  std::uint8_t least_heat_ = 0;
-};
 
 }  // namespace
 
@@ -94,7 +42,7 @@ void Pause(unsigned& spins) {
   if (++spins % 64 == 0) {
     sched_yield();
   } else {
-    base::CpuRelax();
+    CpuRelax();
   }
 }
 
@@ -161,23 +109,6 @@ Slot* SlotArray::Claim(Slot* home, const Newcomer& newcomer, std::uint32_t now) 
   return nullptr;
 }
 
-Slot* SlotArray::Evict(Slot* home, const Newcomer& newcomer) {
-  for (int i = 0; i < kEvictionTries; ++i) {
-    Victim victim;
-    for (Slot* slot = home; slot != home + kProbeBound; ++slot) {
-      if (slot->lock.load(std::memory_order_relaxed) == 0) {
-        victim.Consider(*slot);
-      }
-    }
-    if (victim.Take(newcomer.owner)) {
-      TableCounters::Add(counters_->evictions);
-      Occupy(*victim.slot(), newcomer);
-      return victim.slot();
-    }
-  }
-  return nullptr;
-}
-
 void SlotArray::Occupy(Slot& slot, const Newcomer& newcomer) {
   TableCounters::Add(counters_->inserts);
   Clear(slot);
@@ -214,56 +145,6 @@ std::uint64_t SlotArray::Sweep(TableInstant now, std::uint32_t owner) {
     Unlock(slot);
   }
   return freed;
-}
-
-bool SlotArray::FreeBlocks(TableInstant now, std::uint32_t owner, FromKeys from) {
-  const std::uint32_t total = blocks_->total();
-  if (total == 0) {
-    return false;
-  }
-  const std::uint32_t second = NowSecond(now);
-  const std::uint32_t look = std::min(kBlocksPerLook, total);
-  const std::uint32_t start = block_hand_.fetch_add(look, std::memory_order_relaxed);
-  Victim victim;
-  bool freed = false;
-  for (std::uint32_t i = 0; i < look; ++i) {
-    const Block& block = blocks_->at((start + i) % total + 1);
-    const std::uint32_t index = block.owner();
-    if (block.kind() == BlockKind::kFree || index >= count_ ||
-        slots_[index].lock.load(std::memory_order_relaxed) != 0) {
-      continue;
-    }
-    Slot& slot = slots_[index];
-    if (!IsOver(slot, second)) {
-      victim.Consider(slot);
-      continue;
-    }
-    if (TryLock(slot, owner)) {
-      freed = (IsOver(slot, second) && TakeBlocksOf(slot)) || freed;
-      Unlock(slot);
-    }
-  }
-  if (freed || from == FromKeys::kNone) {
-    return freed;
-  }
-  if (!victim.Take(owner) && (from != FromKeys::kAny || !victim.TakeLeastHot(owner))) {
-    return false;
-  }
-  freed = TakeBlocksOf(*victim.slot());
-  if (freed) {
-    TableCounters::Add(counters_->block_evictions);
-  }
-  Unlock(*victim.slot());
-  return freed;
-}
-
-// Of a locked slot. False if it has none.
-bool SlotArray::TakeBlocksOf(Slot& slot) {
-  const bool has = HasList(slot.kind) && std::bit_cast<ListState>(slot.state).head != 0;
-  if (has) {
-    Clear(slot);
-  }
-  return has;
 }
 
 std::uint64_t SlotArray::CountLive(TableInstant now) const {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "logs/column_role.h"
 #include "logs/line_parser.h"
+#include "logs/row_reader.h"
 #include "logs/stamp.h"
 
 namespace sluice::logs {
