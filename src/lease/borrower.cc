@@ -92,6 +92,7 @@ store::CheckCall* Borrower::Split(store::CheckCall& call, NodeTime now) {
   if (local + lent == 0) {
     return &call;
   }
+  // Nothing of it is shared: the table of the node answers all of it.
   if (local == call.checks.size()) {
     store::CheckCall* const one = &call;
     ground_.local.CheckMany({&one, 1});
@@ -146,6 +147,7 @@ bool Borrower::DecideOne(SplitCall& split, NodeTime now) {
     return false;
   }
   if (entry->Take(check.cost.units, now) != 0) {
+    // A request never waits for a borrow: that begins once the answer is made.
     call.answers[0] = Allowed(*entry, now, /*charged=*/true);
     ground_.metrics.Count(LeaseCount::kAllowedHere);
     BorrowIfDue(*entry, now);
@@ -153,6 +155,7 @@ bool Borrower::DecideOne(SplitCall& split, NodeTime now) {
     call.answers[0] = Denied(*entry, now);
     ground_.metrics.Count(LeaseCount::kDeniedHere);
   } else {
+    // Only the store knows. Pinned, the entry is still there when the answer comes.
     ++entry->pinned;
     split.known.push_back({.check = 0, .entry = entry});
     return false;
@@ -174,11 +177,14 @@ bool Borrower::DecideSome(SplitCall& split, NodeTime now) {
     }
     if (const std::uint32_t grant = entry->Take(check.cost.units, now); grant != 0) {
       ++entry->pinned;
+      // Taken at once, so that no other request spends them meanwhile. They go back if another
+      // check denies.
       split.reserved.push_back({.check = i, .entry = entry, .grant = grant});
       split.Decided(i);
       continue;
     }
     const bool holds = entry->DenialHolds(check.cost.units, now);
+    // Each check stands alone: a denial that is known needs no call.
     if (holds && !split.is_all_or_nothing()) {
       call.answers[i] = Denied(*entry, now);
       ground_.metrics.Count(LeaseCount::kDeniedHere);
@@ -194,6 +200,8 @@ bool Borrower::DecideSome(SplitCall& split, NodeTime now) {
 
 bool Borrower::Deny(SplitCall& split, NodeTime now) {
   store::CheckCall& call = *split.call;
+  // An answer has numbers of every check. Where one is not known here, the store must be asked,
+  // though the outcome is clear.
   const bool all_known =
       split.reserved.size() + split.known.size() == call.checks.size() &&
       std::ranges::all_of(split.known, [&](const SplitCall::Known& known) {
@@ -244,6 +252,7 @@ void Borrower::Finish(SplitCall& split, NodeTime now, bool denied) {
       call.answers[i].receipt = {.store_id = call.answers[i].receipt.store_id};
     }
   }
+  // Free again before the sender hears of it: that may send its next request at once.
   splits_.emplace_back(&split);
   call.OnAnswered();
 }

@@ -64,6 +64,8 @@ void Borrower::BorrowIfDue(LeaseEntry& entry, NodeTime now) {
       GiveBackGrant(entry, grant, now);
     }
   }
+  // One borrow at a time. None of a key that the store has said nothing of, none behind the end of
+  // a window, and none while what is held lasts.
   if (draining_ || entry.borrowing || !entry.is_known || now < entry.borrow_after ||
       (entry.is_window() && now >= entry.ends) ||
       (entry.grants[0].left > 0 && entry.grants[1].left > 0) ||
@@ -103,10 +105,14 @@ void Borrower::OnBorrowed(Borrow& borrow) noexcept {
   if (!is_answered) {
     entry.borrow_after = now + kAfterNoAnswer;
   } else if (borrow.epoch == entry.epoch) {
+    // Otherwise a reset came in between: the answer is about the time before it, its units lapse.
     LearnTime(borrow.now, borrow.sent, now);
     Learn(entry, borrow.units(), answer, borrow.now, borrow.sent);
     if (answer.charged) {
       entry.borrow_after = {};
+      // From the moment of sending: the store told the time to the end later than that, so its own
+      // end is no earlier. A bucket's charge has no end: what is left of it after a quarter of its
+      // span goes back, as the key has become quiet.
       ends = Later(borrow.sent,
                    entry.is_window() ? UsableTime(answer.decision.reset_after) : entry.span / 4);
     }
@@ -126,11 +132,13 @@ void Borrower::OnBorrowed(Borrow& borrow) noexcept {
 }
 
 void Borrower::Place(LeaseEntry& entry, const Borrow& borrow, NodeTime ends) {
+  // The older grant stays in front: it ends first, so it is spent first.
   if (entry.grants[0].left == 0) {
     std::swap(entry.grants[0], entry.grants[1]);
   }
   Grant& grant = entry.grants[0].left == 0 ? entry.grants[0] : entry.grants[1];
   Clear(grant);
+  // 0 names no grant, also where the numbers wrap around.
   entry.last_grant = std::max(entry.last_grant + 1, 1U);
   grant = {.ends = ends,
            .left = borrow.units(),
@@ -159,12 +167,14 @@ void Borrower::GiveBackGrant(LeaseEntry& entry, Grant& grant, NodeTime now) {
   if (grant.left == 0) {
     return;
   }
+  // The charge no longer counts in the store: there is nothing to give back.
   if (entry.is_window() && now >= grant.ends) {
     Clear(grant);
     return;
   }
   GiveBack& back = Take(backs_);
   back.Begin(entry, grant);
+  // Not lapsed, but on its way back: Clear() counts what it finds.
   grant.left = 0;
   Clear(grant);
   ++entry.pinned;
@@ -184,6 +194,7 @@ void Borrower::OnGivenBack(GiveBack& back) noexcept {
   if (back.error == store::StoreError::kNone && back.settled == back.units) {
     ground_.metrics.Count(LeaseCount::kGivenBackUnits, units);
     if (back.epoch == entry.epoch) {
+      // The store has more than it last said, so a denial that is known may be over.
       entry.own -= back.back();
       entry.denied_until = {};
     }
@@ -198,6 +209,7 @@ void Borrower::Drop(const store::Fingerprint& key) {
     for (Grant& grant : entry.grants) {
       Clear(grant);
     }
+    // Answers under way speak of the time before, and are told apart by this.
     ++entry.epoch;
     entry.is_known = false;
     entry.own = 0;

@@ -94,6 +94,7 @@ void ClusterRoute::SendTo(Node& node, Command command, Time now) {
 }
 
 void ClusterRoute::SendOne(const Request& request, std::uint16_t slot, Time now) {
+  // It goes with the command, wherever servers send that on.
   const Time deadline = std::min(request.call()->deadline, now + deadline_);
   SendTo(nodes_.OwnerOf(slot), {.request = request, .deadline = deadline, .slot = slot}, now);
 }
@@ -117,12 +118,14 @@ void ClusterRoute::Check(store::CheckCall& call, Time now) {
     SendOne(Request::Of<CheckVerb>(call), only, now);
     return;
   }
+  // They are used again, so a request over several slots allocates nothing in steady state.
   if (free_spanning_.empty()) {
     spanning_.push_back(std::make_unique<SpanningCall>(static_cast<SpanningCall::Sender&>(*this)));
     free_spanning_.push_back(spanning_.back().get());
   }
   SpanningCall& spanning = *free_spanning_.back();
   free_spanning_.pop_back();
+  // One deadline for all parts: none is given up while another may still be charged.
   call.deadline = std::min(call.deadline, now + deadline_);
   spanning.Begin(call, slots_);
 }
@@ -132,6 +135,7 @@ void ClusterRoute::Send(const Request& request, Time now) {
 }
 
 void ClusterRoute::ListBans(store::BansCall& call, Time /*now*/) {
+  // Primaries that own slots: a replica would list the same keys again.
   std::vector<net::DialTarget> servers;
   for (const auto& node : nodes_.all()) {
     if (nodes_.OwnsAny(*node)) {
@@ -164,6 +168,7 @@ void ClusterRoute::SendPart(SpanningCall::Part& part) {
 }
 
 void ClusterRoute::SendUndo(const SpanningCall::Part& part) {
+  // Longer than any call: no caller waits, and what is not undone stays charged.
   constexpr Duration kUndoWithin = std::chrono::seconds(2);
   const Time now = environment_->Now();
   Node& owner = nodes_.OwnerOf(part.slot);
@@ -183,11 +188,15 @@ bool ClusterRoute::OnSentAway(Channel& from, Command& command, std::string_view 
     return false;
   }
   if (error.starts_with("TRYAGAIN") || error.starts_with("CLUSTERDOWN")) {
+    // Nothing ran. The slot is between two owners, or has none: the command is tried again soon.
     nodes_.RefreshAfter(ClusterNodes::kRefreshInTrouble);
     const Time at = now + (command.request.call() == nullptr ? kUndoAgainAfter : kTryAgainAfter);
+    // Its turn would come too late, or too many wait already: the channel then answers that it did
+    // not run.
     if (delayed_.size() >= kMostDelayed || command.deadline <= at) {
       return false;
     }
+    // Behind those of the same time, so that commands keep their order.
     delayed_.insert(std::ranges::upper_bound(delayed_, at, {}, &Delayed::at),
                     {.command = std::move(command), .at = at});
     ArmWake();
@@ -204,8 +213,10 @@ bool ClusterRoute::OnSentAway(Channel& from, Command& command, std::string_view 
   if (!to->ask) {
     nodes_.SetOwner(to->slot, *node);
   } else {
+    // It may own no slot yet. Until the map shows the move, only this keeps its connection open.
     node->needed_until = now + ClusterNodes::kRefreshEvery;
   }
+  // Without ASKING a server that does not own the slot yet would send the command back.
   command.asking = to->ask;
   SendTo(*node, std::move(command), now);
   return true;
@@ -231,6 +242,7 @@ void ClusterRoute::SendDelayed(Time now) {
   while (!delayed_.empty() && delayed_.front().at <= now) {
     Command command = std::move(delayed_.front().command);
     delayed_.pop_front();
+    // Looked up now: the owner may be another one than when the command was put off.
     Node& owner = nodes_.OwnerOf(command.slot);
     SendTo(owner, std::move(command), now);
   }

@@ -83,12 +83,15 @@ void ChargeCall::DecideWithout(const DecisionPath& path, StoreError why) {
 
 void ChargeCall::FallBack(const std::shared_ptr<const void>& kept) {
   const bool all = atomicity == store::Atomicity::kAll;
+  // The call failed as a whole: no check has an answer of its own, and the store told no time.
   if (error != StoreError::kNone) {
     for (store::CheckAnswer& answer : answers) {
       answer = {.error = error};
     }
     now = WallInstant{};
   }
+  // The fallback charges only what can still pass. All or nothing: once the store denies a check,
+  // or a rule fails the request, nothing is charged.
   bool charge = !peek;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (answers[i].error == StoreError::kNone) {
@@ -107,9 +110,11 @@ void ChargeCall::FallBack(const std::shared_ptr<const void>& kept) {
       unanswered.failed = DecideWithoutStore(unanswered.policy, unanswered.check->quota);
     }
   }
+  // The store has charged its part already. A denial that is known only now must not cost anything.
   if (all && (failed_ || std::ranges::any_of(room_.unanswered, Denies))) {
     TakeBackAll(kept);
   }
+  // Last: until here the errors in the answers say which checks the store left open.
   for (const UnansweredCheck& unanswered : room_.unanswered) {
     answers[static_cast<std::size_t>(unanswered.check - checks.data())] = {
         .decision = unanswered.failed.decision,
@@ -143,6 +148,9 @@ void ChargeCall::Conclude() {
       }
     }
   }
+  // A batch takes two readings of the clock for all its charges. A charge that is answered after
+  // its batch has ended is timed alone. Batches are compared by number, as another may lie at the
+  // same address by now.
   if (current != nullptr && current->number_ == batch_) {
     ++current->answered_;
   } else if (path_->durations != nullptr && batch_ != 0) {
@@ -181,6 +189,7 @@ void ChargeBatch::Join(ChargeCall& charge) {
 }
 
 void ChargeBatch::Ask(store::CheckCall& call, store::KeyStore& store) {
+  // What was gathered for the other store goes first, so charges keep their order.
   if (&store != store_) {
     Send();
     store_ = &store;

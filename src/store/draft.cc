@@ -36,6 +36,7 @@ BlockRef TakeBlock(TableCore& core, const Turn& turn) {
   const bool may_evict = core.when_full == WhenFull::kEvict;
   BlockRef block = core.blocks.Take();
   for (int i = 0; block == 0 && i < kLooks; ++i) {
+    // Cold keys first: only the last look takes the blocks of a hot one.
     const From from = !may_evict ? From::kNone : i + 1 < kLooks ? From::kCold : From::kAny;
     (void)core.slots.FreeBlocks(turn.now.monotonic, turn.owner(), from);
     block = core.blocks.Take();
@@ -87,6 +88,7 @@ Decision DecideFull(TableCore& core, const Turn& turn, const Check& check) {
 
 void Draft::Load(TableCore& core, const Turn& turn, bool peek) {
   if (slot != nullptr) {
+    // Holds that are over take no part in the judgement, and their places are free again.
     if (core::HasHolds(check->quota.algorithm) && StateOf(*slot) != RawState{}) {
       HoldList(core.blocks, core.slots.IndexOf(*slot), slot->state).DropExpired(turn.now.monotonic);
     }
@@ -144,8 +146,10 @@ bool Draft::ReserveBlocks(TableCore& core, const Turn& turn, const Check& asked,
     needed = spare == 0 && NeedsBlock(core.blocks, std::bit_cast<ListState>(base), changed);
   } else if (kind == BlockKind::kHolds) {
     const std::uint32_t room = HoldList(core.blocks, core.slots.IndexOf(*slot), base).Room();
+    // The last block has room for some; beyond that every kHoldsPerBlock holds take a block.
     needed = holds >= room && (holds - room) % kHoldsPerBlock == 0;
   }
+  // While the request may still be denied: once it writes, nothing may fail.
   if (needed) {
     const BlockRef block = TakeBlock(core, turn);
     if (block == 0) {
@@ -185,6 +189,7 @@ void Draft::Write(TableCore& core, const Turn& turn) {
   const TableInstant expiry = ExpiryOf(check->quota, state, ViewOf(core, base, change));
   if (BlocksOfCheck(*check) == BlockKind::kEntries) {
     ListState list = std::bit_cast<ListState>(state);
+    // What falls out keeps its bytes until GiveBlocks(): an undo may link it again.
     freed = Apply(core.blocks, list, core.slots.IndexOf(*slot), change, spare, &freed_end);
     state = std::bit_cast<RawState>(list);
   }

@@ -34,6 +34,7 @@ void HoldList::set_list(const ListState& list) {
 void HoldList::DropExpired(TableInstant now) {
   const std::int64_t now_ns = now.time_since_epoch().count();
   ListState before = list();
+  // The bound may be too early, never too late: most calls end here, without a walk.
   if (before.head == 0 || now_ns < CoreOf(before).next_expiry_ns) {
     return;
   }
@@ -89,6 +90,7 @@ Units HoldList::KeptFree(const BlockPool& pool, const RawState& state, const cor
   if (quota.reserves == nullptr) {
     return 0;
   }
+  // Walks all holds, which only quotas with reserves pay for.
   const auto shares = quota.reserves->shares();
   std::array<Units, core::Reserves::kMost> in_flight{};
   for (BlockRef ref = std::bit_cast<ListState>(state).head; ref != 0; ref = pool.at(ref).next()) {
@@ -126,6 +128,8 @@ HoldId HoldList::Add(const Grant& grant, TableInstant expiry, std::uint64_t rand
   Block& block = pool_->at(at.tail);
   const std::uint32_t mask = block.first();
   const auto place = static_cast<std::uint32_t>(std::countr_one(mask));
+  // The id says where the hold is, so that Find() seldom searches. Its random part tells it from
+  // those that were there before.
   const HoldId id = (std::uint64_t{at.tail} << 36U) | (std::uint64_t{place} << 34U) |
                     (random & ((std::uint64_t{1} << 34U) - 1));
   block.set_hold(place, {.id = id,
@@ -148,6 +152,7 @@ HoldList::Place HoldList::Find(HoldId id) const {
       return {.block = own, .index = PlaceOf(id)};
     }
   }
+  // The key may lie in other blocks by now: a snapshot or a change of size copies it.
   for (BlockRef ref = list().head; ref != 0; ref = pool_->at(ref).next()) {
     for (std::uint32_t place = 0; place < kHoldsPerBlock; ++place) {
       if (is_at(ref, place)) {

@@ -32,6 +32,7 @@ void Move(TableCore& core, const Turn& turn, Slot& former, Slot& own) {
   former.expiry.store(0, std::memory_order_relaxed);
   former.state = {};
   journal.Retire();
+  // Outside the journal: heat that a kill loses is only learnt again.
   own.heat.store(former.heat.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
@@ -66,6 +67,8 @@ bool KeyGuard::LockLive(TableCore& core, const Turn& turn, const Fingerprint& ke
       slot_ = slot;
       return true;
     }
+    // Ours but full again: there is nothing to guard. Another key's: the slot has changed hands
+    // since Find(), so look again.
     Unlock(*slot);
     if (ours) {
       return false;
@@ -88,6 +91,7 @@ void MoveState(TableCore& core, const Turn& turn, const Fingerprint& from,
         former->expiry.load(std::memory_order_relaxed) <= NowSecond(turn.now.monotonic)) {
       return;
     }
+    // Without room the state stays under the former id, where KeyGuard looks too.
     Slot* own = core.slots.Insert(to);
     if (own == nullptr) {
       return;

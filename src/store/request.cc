@@ -135,6 +135,7 @@ void Request::MakeDrafts() {
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     const Check& check = call_.checks[i];
     call_.answers[i] = {};
+    // Checks of the same key share a draft, so each sees what those before it take.
     std::uint32_t at = 0;
     while (at < draft_count_ && Drafts()[at].key != keys_[i]) {
       ++at;
@@ -168,6 +169,8 @@ bool Request::Place(Draft& draft) {
     return true;
   }
   const bool ours = FingerprintOf(*slot) == draft.key;
+  // Reserved for a moment: until LockAll() has it, no other thread takes the empty slot for a key
+  // of its own.
   if (ours && slot->expiry.load(std::memory_order_relaxed) == 0) {
     slot->state = {};
     slot->heat.store(kReservedHeat, std::memory_order_relaxed);
@@ -193,6 +196,8 @@ bool Request::LockAll() {
   for (std::uint32_t i = 0; i < locked_count_; ++i) {
     Lock(*locked_[i], turn_.owner());
   }
+  // Between finding and locking, a slot may have become another key's, and a key may have got a
+  // slot. Then the request starts again.
   const auto holds = [this](Slot* slot, const Fingerprint& key) {
     return slot == nullptr ? core_.slots.Find(key) == nullptr : FingerprintOf(*slot) == key;
   };
@@ -237,6 +242,7 @@ void Request::Commit() {
   if (std::ranges::none_of(Drafts(), &Draft::dirty)) {
     return;
   }
+  // Everything is saved before anything is written, so an undo restores all slots of the request.
   Journal journal(core_.base, core_.journal[turn_.thread]);
   for (const Draft& draft : Drafts()) {
     if (draft.dirty) {
@@ -251,6 +257,7 @@ void Request::Commit() {
   }
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     const Check& check = call_.checks[i];
+    // Behind the states: a hold goes into the list that was just written.
     if (core::HasHolds(check.quota.algorithm) && call_.answers[i].charged) {
       call_.answers[i].hold = DraftOf(i).AddHold(core_, turn_, check);
       call_.answers[i].receipt.store_id = core_.id;
@@ -258,6 +265,7 @@ void Request::Commit() {
   }
   journal.Retire();
   for (Draft& draft : Drafts()) {
+    // Not earlier: until the record is retired, an undo may link these blocks again.
     draft.GiveBlocks(core_);
   }
 }

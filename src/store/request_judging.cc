@@ -42,6 +42,7 @@ void Request::JudgePeeked() {
     if (!repeats || check.quota.unlimited || check.shadow) {
       continue;
     }
+    // A later check of the same key must see what this one would have charged.
     Draft& draft = DraftOf(i);
     const Step step = draft.Judge(core_, turn_, check);
     decision.allowed = step.decision.allowed;
@@ -55,6 +56,7 @@ void Request::JudgePeeked() {
 }
 
 void Request::JudgeAll() {
+  // Shadow checks come last: they are charged only with a request that passes, and decide nothing.
   bool denied = false;
   for (std::size_t i = 0; i < call_.checks.size(); ++i) {
     if (!call_.checks[i].shadow) {
@@ -93,6 +95,7 @@ void Request::JudgeAll() {
 }
 
 void Request::JudgeEach() {
+  // Enforced checks first: a shadow check takes no unit that one of them needs.
   for (const bool shadow : {false, true}) {
     for (std::size_t i = 0; i < call_.checks.size(); ++i) {
       if (call_.checks[i].shadow == shadow) {
@@ -120,6 +123,7 @@ void Request::JudgeInto(std::size_t i) {
   }
   const Step step = draft.Judge(core_, turn_, check);
   answer.decision = step.decision;
+  // An attempt window counts denials too.
   const bool charged = step.decision.allowed || core::ChargesDenials(check.quota.algorithm);
   if (!charged || check.cost.units == 0) {
     return;
