@@ -45,6 +45,7 @@ Channel::Channel(const ChannelSettings& settings, const base::Clock& clock, Redi
       random_(seed) {}
 
 Channel::~Channel() {
+  // Nothing is passed on any more: what is left is answered here.
   redirector_ = nullptr;
   AnswerEverything();
   if (state_ == State::kUp) {
@@ -118,9 +119,11 @@ void Channel::Write(Command command) {
     command.on_reply = &Channel::OnUndone;
     written_ = command.bytes;
   }
+  // In front of the command on the same connection: Redis has the script when the command comes.
   if (command.script) {
     EnsureLoaded(*command.script);
   }
+  // ASKING holds for the one command behind it.
   const bool asking = command.asking;
   if (asking) {
     WriteOwn(&Channel::OnIgnored, {"ASKING"});
@@ -194,6 +197,8 @@ void Channel::ExpireCalls(Time now) {
     sent.push_back({.request = std::exchange(command->request, {}), .begun = command->begun});
     failures.Add(sent.back().request);
   }
+  // Counted before anything is answered: with the breaker open, what senders ask next is refused
+  // instead of waiting too.
   for (std::size_t i = 0; i < failures.count(); ++i) {
     CountFailure(now);
   }

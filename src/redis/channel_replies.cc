@@ -172,6 +172,7 @@ void Channel::OnRequestReply(Command& command, Reply reply, Time now) {
       Answer(command, now, outcome.error, RedisCount::kAnswered);
       return;
     case Outcome::Kind::kAgain:
+      // Asked again by the server's own time, which the reply told.
       command.by_reply = true;
       if (++command.attempts < kMostAttempts) {
         Write(std::move(command));
@@ -195,6 +196,7 @@ void Channel::OnError(Command& command, std::string_view text, Time now) {
   }
   if (word == "NOSCRIPT" && command.script) {
     const auto i = static_cast<std::size_t>(*command.script);
+    // A load that is under way brings the script; otherwise it is to be loaded again.
     if (loads_in_flight_[i] == 0) {
       loaded_[i] = false;
     }
@@ -219,6 +221,7 @@ void Channel::OnError(Command& command, std::string_view text, Time now) {
     }
   }
   ReportError(text, now);
+  // These say that the command did not run. Of any other error that is not certain.
   const bool ran =
       !IsOneOf(word, {"NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF",
                       "NOREPLICAS", "BUSY", "NOAUTH", "NOPERM", "WRONGTYPE", "CLUSTERDOWN",

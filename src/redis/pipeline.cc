@@ -42,9 +42,11 @@ bool Pipeline::Next(Command& command) {
       case wire::RespReplyParser::Event::kReply:
         break;
     }
+    // It answers no command.
     if (parser_.reply()[0].type == wire::RespType::kPush) {
       continue;
     }
+    // More replies than commands that were sent.
     if (in_flight_.size() <= unsent_) {
       fault_ = "unexpected reply";
       return false;
@@ -64,6 +66,7 @@ void Pipeline::Begin() {
 std::vector<Command> Pipeline::End(bool resend_all) {
   output_.clear();
   std::vector<Command> lost;
+  // From the last to the first: those at the end were never sent, so they did not run.
   while (!in_flight_.empty()) {
     Command command = std::move(in_flight_.back());
     in_flight_.pop_back();
