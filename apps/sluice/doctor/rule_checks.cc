@@ -44,7 +44,8 @@ bool Shields(const ReviewedRules& rules, const Rule& rule, const Rule& other) {
   constexpr std::size_t kMostPairs = 10'000;  // Of numbers: a rule may have a million overrides.
   const bool same_place = rule.sync != core::Sync::kLocal || other.sync == core::Sync::kLocal;
   if (rule.mode != Mode::kEnforce || rule.action != Action::kLimit || !same_place ||
-      rules.replaced[rule.number] || !HasItsKeys(rule, other) || !rules.set.Covers(rule, other)) {
+      rules.replaced[rule.number] || !NeverExceeds(rule.quota, other.quota) ||
+      !HasItsKeys(rule, other) || !rules.set.Covers(rule, other)) {
     return false;
   }
   const RuleSet::Details& details = rules.details[rule.number];
@@ -177,17 +178,15 @@ void CheckReplaced(const ReviewedRules& rules, FindingList& findings) {
       continue;
     }
     for (const Rule& other : rules.set.rules()) {
-      if (&other == &rule || other.mode != Mode::kEnforce || rules.replaced[other.number] ||
-          !rules.set.Covers(other, rule)) {
-        continue;
-      }
       const auto& replaces = rules.details[other.number].replaces;
       const bool takes_over =
           std::ranges::find(replaces, rule.number) != replaces.end() &&
           (other.on_missing == rules::OnMissing::kDeny || HasItsKeys(other, rule));
       const bool exempts = other.action == Action::kAllow && rule.action == Action::kLimit;
       const bool refuses = other.action == Action::kDeny && rule.action == Action::kLimit;
-      if (!takes_over && !exempts && !refuses) {
+      // Matches are compared last: they cost most, and few pairs come so far.
+      if (&other == &rule || other.mode != Mode::kEnforce || rules.replaced[other.number] ||
+          (!takes_over && !exempts && !refuses) || !rules.set.Covers(other, rule)) {
         continue;
       }
       findings.push_back(

@@ -21,7 +21,7 @@ struct ReviewedRules {
 
 // The most rules that are compared with each other: with more, CheckReplaced() and
 // CheckUnreachable() find nothing, because pairs grow with the square.
-inline constexpr std::size_t kMostComparedRules = 2'000;
+inline constexpr std::size_t kMostComparedRules = 1'000;
 
 // All below, in this order.
 [[nodiscard]] FindingList CheckRules(const rules::RuleSet& rules);

@@ -6,6 +6,7 @@
 #include <ratio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,10 +61,18 @@ std::string MissingAttributes(const DaemonFacts& daemon) {
 }
 
 void CheckThatAttributesArrive(const DaemonFacts& daemon, FindingList& findings) {
-  for (const std::string& rule : daemon.recent.Values("sluice_decisions_total", "rule")) {
-    const double all = daemon.recent.Sum("sluice_decisions_total", {{"rule", rule}});
-    const double skipped =
-        daemon.recent.Sum("sluice_decisions_total", {{"rule", rule}, {"outcome", "skipped"}});
+  std::map<std::string, std::pair<double, double>> by_rule;  // All decisions, and skipped ones.
+  for (const auto* sample : daemon.recent.Of("sluice_decisions_total")) {
+    const auto rule = sample->labels.find("rule");
+    const auto outcome = sample->labels.find("outcome");
+    if (rule != sample->labels.end() && outcome != sample->labels.end()) {
+      auto& [all, skipped] = by_rule[rule->second];
+      all += sample->value;
+      skipped += outcome->second == "skipped" ? sample->value : 0;
+    }
+  }
+  for (const auto& [rule, counts] : by_rule) {
+    const auto& [all, skipped] = counts;
     if (all < kFew || skipped < 0.9 * all) {
       continue;
     }
