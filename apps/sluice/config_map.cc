@@ -97,6 +97,9 @@ constexpr auto kListenerFields = std::to_array<ConfigField>({
     table::Listed(table::Value(
         "hosts", "list of names", "none",
         "Of an admin listener without `auth`: further names for it in a request's `Host` field")),
+    table::Word("console", kTruths, table::Is("false"),
+                "Of an admin listener: whether it serves the console, a page for operators, under "
+                "`/console/`"),
     table::Guard(table::Map("tls", kListenerTlsMap, "none", "Speaks TLS with these files")),
     table::Guard(table::Map("auth", kListenerAuthMap, "none",
                             "The secret that clients must show: one of these fields")),

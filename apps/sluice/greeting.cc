@@ -156,6 +156,9 @@ void Greet(const Server& server, const InForce& in_force) {
     const std::string url = (open.tls ? "https://" : "http://") + open.address;
     first = first.empty() ? url : first;
     text += fmt::format("  {:<7} {}\n", is_check ? "checks" : "admin", url);
+    if (open.console) {
+      text += fmt::format("  console {}/console/\n", url);
+    }
   }
   text += fmt::format("  store   {}\n", in_force.store);
   if (!in_force.snapshot.empty()) {

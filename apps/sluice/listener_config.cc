@@ -151,6 +151,10 @@ ListenerConfig ReadListener(const yaml::Node& node, const std::filesystem::path&
        {"protocol", read_protocol},
        {"role", read_role},
        {"hosts", read_hosts},
+       {"console",
+        [&](const yaml::Node& value) {
+          listener.console = rules::ReadBool(value, "console", report).value_or(false);
+        }},
        {"tls", [&](const yaml::Node& value) { listener.tls = ReadTls(value, folder, report); }},
        {"auth",
         [&](const yaml::Node& value) {
@@ -200,6 +204,9 @@ ListenerConfig ReadListener(const yaml::Node& node, const std::filesystem::path&
   }
   if (!listener.hosts.empty() && !admin) {
     report.Fail(node, "hosts is for a listener with role: admin");
+  }
+  if (listener.console && !admin) {
+    report.Fail(node, "console is for a listener with role: admin");
   }
   const auto endpoint = net::ParseAddress(listener.address);
   const bool knows_clients = has_auth || (listener.tls && !listener.tls->client_ca.empty());

@@ -33,6 +33,7 @@ struct ListenerConfig {
   std::string token_file{};  // Where it was read, to be followed; "": nowhere.
   std::string metrics_path = "/metrics";  // Of the role metrics.
   std::vector<std::string> hosts{};       // http, admin: further names of it in a Host field.
+  bool console = false;                   // http, admin: it serves the console.
   bool has_proxies = false;               // It has a section `proxy`.
   frontend::http::ProxySettings proxy{};  // Of http. Its `notes` stay unset.
   std::uint8_t limit_headers = frontend::http::kDefaultLimitFields;  // Of http: LimitFields.

@@ -50,6 +50,7 @@ class Server final : public Component {
     frontend::http::Role role;
     std::string address;  // With the port that was bound.
     bool tls = false;
+    bool console = false;  // It serves the console.
   };
   [[nodiscard]] const std::vector<OpenAddress>& addresses() const { return addresses_; }
   [[nodiscard]] std::size_t loops() const { return workers_.size(); }

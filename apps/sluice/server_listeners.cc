@@ -64,6 +64,7 @@ std::unique_ptr<frontend::http::FrontEnd> Server::MakeFrontEnd(
                         ? &engine_.answers
                         : nullptr;
   settings.context = listener.role == Role::kAdmin ? &admin_ : nullptr;
+  settings.console = listener.console;
   settings.metrics_path = listener.metrics_path;
   settings.host_names = {.address = listener.address, .names = listener.hosts};
   settings.answers = &http_answers_.Add(listener.address);
@@ -194,7 +195,8 @@ Result<void> Server::OpenAll() {
         {.protocol = listener.protocol,
          .role = listener.role,
          .address = place->socket != nullptr ? listener.address : net::AddressText(place->address),
-         .tls = tls.has_value()});
+         .tls = tls.has_value(),
+         .console = listener.console});
   }
   return {};
 }

@@ -1,10 +1,7 @@
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "frontend/http/handlers.h"
 #include "rules/rule.h"
@@ -18,16 +15,6 @@ namespace sluice::frontend::http {
 namespace {
 
 constexpr std::string_view kRuleType = "application/json";
-
-// Of the text of a rule: FNV-1a, 64 bits. It distinguishes versions of one rule, and keeps no
-// secret.
-std::string EntityTag(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return fmt::format("\"{:016x}\"", hash);
-}
 
 // `tag` is "" for an unknown rule.
 bool PreconditionHolds(const wire::HttpRequest& request, std::string_view tag, Exchange& exchange) {

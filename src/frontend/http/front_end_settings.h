@@ -89,6 +89,7 @@ struct FrontEndSettings {
   // For Envoy's paths: see route.h. None: there are no such paths.
   const EnvoyContext* envoy = nullptr;
   const AdminContext* context = nullptr;  // For an admin listener: see route.h. None: only metrics.
+  bool console = false;                   // An admin listener serves the console.
   // For an admin listener: the names that a Host field may have.
   HostNames host_names{};
   std::string metrics_path = "/metrics";  // Of kMetrics.

@@ -58,6 +58,14 @@ void HandleStatus(const Routed& routed);
 // for every denial, because proxies treat other statuses as an outage.
 void HandleProxyCheck(const Routed& routed);
 
+// --- The console ------------------------------------------------------------------------------
+
+// GET /console/ and /console/app.js: the files of the page for operators (console.h). They hold
+// nothing of this daemon, so they need no token; the page sends it with each call of the API.
+void HandleConsole(const Routed& routed);
+// GET /console: a redirect to /console/, so that the page's relative links work behind a proxy.
+void HandleConsoleFolder(const Routed& routed);
+
 // --- Tokens of earlier answers ------------------------------------------------------------------
 
 // POST /v1/ratelimit/release and renew. The body is one hold of a check's answer, {"name": …, "id":

@@ -1,6 +1,9 @@
 #include "frontend/http/response.h"
 
+#include <cstdint>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "wire/http1_response.h"
 #include "wire/json_writer.h"
@@ -59,6 +62,14 @@ Problem ProblemOf(const control::ChangeError& error) {
       return problem(503, "outcome_unknown");
   }
   return problem(422, "invalid_rule");
+}
+
+std::string EntityTag(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return fmt::format("\"{:016x}\"", hash);
 }
 
 void AppendProblem(const Problem& problem, std::string& out) {

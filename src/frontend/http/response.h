@@ -37,6 +37,10 @@ struct Problem {
 // "line", "column"}}. Texts may hold anything a client sent: they are escaped.
 void AppendProblem(const Problem& problem, std::string& out);
 
+// The ETag of a text, with its quotes: FNV-1a, 64 bits. It distinguishes versions of one text, and
+// keeps no secret.
+[[nodiscard]] std::string EntityTag(std::string_view text);
+
 // The answer to a request. Reused from request to request, with the memory of its texts.
 struct Response {
   int status = 200;

@@ -125,6 +125,7 @@ struct Route {
     kAdminState,  // FrontEndSettings::context.
     kHistory,     // AdminContext::history.
     kEnvoy,       // FrontEndSettings::envoy.
+    kConsole,     // FrontEndSettings::console.
   };
 
   std::string_view path;

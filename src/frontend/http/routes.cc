@@ -149,6 +149,20 @@ constexpr Route kRoutes[] = {
      .roles = {kCheck, kAdmin, kMetrics},
      .handle = HandleOpenApi},
 
+    {.path = "/console",
+     .methods = kRead,
+     .roles = {kAdmin},
+     .handle = HandleConsoleFolder,
+     .needs = kConsole,
+     .open = true},
+    {.path = "/console/{file}",
+     .methods = kRead,
+     .roles = {kAdmin},
+     .handle = HandleConsole,
+     .tail = kRest,
+     .needs = kConsole,
+     .open = true},
+
     {.path = "/healthcheck",
      .methods = kRead,
      .roles = {kCheck},
@@ -178,7 +192,8 @@ bool IsServed(const Route& route, const FrontEndSettings& settings) {
   return std::ranges::find(route.roles, settings.role) != route.roles.end() &&
          (route.needs != kAdminState || settings.context != nullptr) &&
          (route.needs != kHistory || (settings.context != nullptr && settings.context->history)) &&
-         (route.needs != kEnvoy || settings.envoy != nullptr);
+         (route.needs != kEnvoy || settings.envoy != nullptr) &&
+         (route.needs != kConsole || settings.console);
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ SECTIONS = {
         "protocol": "protocol: grpc",
         "role": "role: metrics, address: '127.0.0.1:0'",
         "hosts": "role: admin, hosts: [admin.example]",
+        "console": "role: admin, console: true",
         "tls": "tls: {cert: server.pem, key: server.key}",
         "auth": "auth: {token: 0123456789abcdef}",
         "proxy": "proxy: {trusted: [10.0.0.0/8]}",

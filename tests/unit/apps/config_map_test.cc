@@ -116,6 +116,7 @@ TEST(ConfigMapTest, LiteralDefaultsAreThoseInForce) {
   const std::map<std::string, std::string> in_force{
       {"listeners[].protocol", word(kListenerMap, "protocol", listener.protocol)},
       {"listeners[].role", word(kListenerMap, "role", listener.role)},
+      {"listeners[].console", word(kListenerMap, "console", listener.console)},
       {"listeners[].limit_headers", listener.limit_headers == (frontend::http::kXRateLimitFields |
                                                                frontend::http::kDraft10Fields)
                                         ? "[x-ratelimit, draft-10]"
