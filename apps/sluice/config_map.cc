@@ -130,7 +130,7 @@ constexpr auto kIdempotencyFields = std::to_array<ConfigField>({
 constexpr auto kInsightFields = std::to_array<ConfigField>({
     table::Value("hot_key_share", "percentage or `off`", table::Is("10%"),
                  "The share of a rule's requests from which on a key is reported in the log"),
-    table::Count("hot_key_requests", 1, kMaxUnits, table::Is("1000"),
+    table::Count("hot_key_requests", 1, 1'000'000'000, table::Is("1000"),
                  "The least requests of a rule in 30 seconds for that"),
 });
 

@@ -206,7 +206,7 @@ ListenerConfig ReadListener(const yaml::Node& node, const std::filesystem::path&
     report.Fail(node, "hosts is for a listener with role: admin");
   }
   if (listener.console && !admin) {
-    report.Fail(node, "console is for a listener with role: admin");
+    report.Fail(node, "console belongs to a listener with role: admin");
   }
   const auto endpoint = net::ParseAddress(listener.address);
   const bool knows_clients = has_auth || (listener.tls && !listener.tls->client_ca.empty());

@@ -71,7 +71,7 @@ class HeavyKeys {
   [[nodiscard]] std::size_t Least() const;
 
   // In step: entry i has counts_[i] and the low bits of its key's hash in hashes_[i]. Both are
-  // searched from end to end, which for a hundred entries costs less than a table and a heap.
+  // searched from end to end, which for some hundred entries costs no more than a table and a heap.
   std::vector<HeavyKey> entries_;
   std::vector<std::uint32_t> hashes_;
   std::vector<std::uint64_t> counts_;

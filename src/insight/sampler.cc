@@ -7,9 +7,10 @@
 namespace sluice::insight {
 
 void Sampler::Draw(unsigned shift) noexcept {
-  drawn_for_ = step_.load(std::memory_order_relaxed);
-  weight_ = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(std::uint64_t{drawn_for_} << shift, kMostStep));
+  drawn_for_ = setting_.load(std::memory_order_relaxed);
+  const auto step = static_cast<std::uint32_t>(drawn_for_);
+  weight_ =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{step} << shift, kMostStep));
   left_ = 1;
   if (weight_ > 1) {
     // A geometric distribution has no memory. So it may be drawn anew at any time, also when the

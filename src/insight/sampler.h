@@ -20,7 +20,7 @@ class Sampler {
 
   // Called once per request. False for most: then it costs a comparison and a decrement.
   [[nodiscard]] bool Picks() noexcept {
-    if (step_.load(std::memory_order_relaxed) != drawn_for_) [[unlikely]] {
+    if (setting_.load(std::memory_order_relaxed) != drawn_for_) [[unlikely]] {
       Draw(0);
     }
     return --left_ == 0;
@@ -30,15 +30,20 @@ class Sampler {
   // After each pick: draws the next one, with a step of 2^`shift` times the step that is set.
   void Draw(unsigned shift) noexcept;
 
-  // From the next request on. 1 to kMostStep. Any thread.
-  void set_step(std::uint32_t step) noexcept { step_.store(step, std::memory_order_relaxed); }
+  // From the next request on. 1 to kMostStep. One thread at a time, which need not be the one
+  // that picks.
+  void set_step(std::uint32_t step) noexcept {
+    const std::uint64_t before = setting_.load(std::memory_order_relaxed);
+    setting_.store(((before >> 32U) + 1) << 32U | step, std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint32_t step() const noexcept {
-    return step_.load(std::memory_order_relaxed);
+    return static_cast<std::uint32_t>(setting_.load(std::memory_order_relaxed));
   }
 
  private:
-  std::atomic<std::uint32_t> step_{1};
-  std::uint32_t drawn_for_ = 0;
+  // The step, and above it how often it was set: what was drawn with a shift ends then, too.
+  std::atomic<std::uint64_t> setting_{1};
+  std::uint64_t drawn_for_ = 0;
   std::uint32_t weight_ = 1;
   std::uint64_t left_ = 1;
   base::Random random_;

@@ -60,9 +60,9 @@ struct RuleShare {
 // before. One thread at a time.
 class TopKeys {
  public:
-  static constexpr std::size_t kMostRoom = 128;
+  static constexpr std::size_t kMostRoom = 512;
   static constexpr std::size_t kLeastRoom = 8;
-  static constexpr std::size_t kMostEntries = 32'768;
+  static constexpr std::size_t kMostEntries = 65'536;
   static constexpr Duration kHalf = std::chrono::seconds(30);
 
   // `now`: a clock that does not step, here and below.

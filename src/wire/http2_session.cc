@@ -13,6 +13,12 @@
 namespace sluice::wire {
 namespace {
 
+// Room comes in steps, so that an answer a few bytes longer than those before allocates nothing.
+std::size_t RoundUp(std::size_t size) {
+  constexpr std::size_t kStep = 512;
+  return (size + kStep - 1) / kStep * kStep;
+}
+
 // CONTINUATION frames of one header. A header has at most 16 KiB, which is one frame, except from
 // clients that split it. nghttp2's own limit counts every piece of bytes in which a frame arrives,
 // so it is larger: a frame's header alone has nine bytes.
@@ -81,7 +87,12 @@ void Http2Session::Send(std::string& out, std::size_t most) {
       broken_ = broken_ || size < 0;
       return;
     }
-    out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+    const std::string_view frame(reinterpret_cast<const char*>(bytes),
+                                 static_cast<std::size_t>(size));
+    if (out.size() + frame.size() > out.capacity()) {
+      out.reserve(std::max(2 * out.capacity(), RoundUp(out.size() + frame.size())));
+    }
+    out.append(frame);
   }
 }
 
@@ -99,7 +110,7 @@ void Http2Session::Answer(Http2Stream& stream, int status, std::span<const HttpF
   for (const HttpField& field : fields) {
     size += field.name.size() + field.value.size();
   }
-  text.reserve(size);  // It must not move after this.
+  text.reserve(RoundUp(size));  // It must not move after this.
   std::array<char, 8> digits{};
   std::to_chars(digits.data(), digits.data() + digits.size(), status);
   text.append(digits.data(), 3);

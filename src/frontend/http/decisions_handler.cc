@@ -52,9 +52,13 @@ constexpr std::string_view kTraceBody =
 std::optional<std::int64_t> NumberIn(const wire::ScalarObject& object, std::string_view name,
                                      std::int64_t most) {
   for (const wire::JsonMember& member : object.members()) {
-    if (member.name == name && member.kind == wire::ScalarKind::kInteger && member.fits &&
-        member.integer >= 1 && member.integer <= most) {
-      return member.integer;
+    const bool is_number = member.kind == wire::ScalarKind::kInteger ||
+                           member.kind == wire::ScalarKind::kFraction;  // 10.0 is whole, too.
+    std::int64_t value = 0;
+    const char* const end = member.text.data() + member.text.size();
+    if (member.name == name && is_number &&
+        std::from_chars(member.text.data(), end, value).ptr == end && value >= 1 && value <= most) {
+      return value;
     }
   }
   return std::nullopt;

@@ -59,11 +59,13 @@ class Members {
     if (found == nullptr) {
       return absent;
     }
-    if (!found->is_int64() || found->get_int64() < 0 || found->get_int64() > most) {
+    json::error_code inexact;
+    const auto number = found->is_number() ? found->to_number<std::int64_t>(inexact) : -1;
+    if (inexact || number < 0 || number > most) {
       SetFault(fmt::format("{}.{} must be a whole number from 0 to {}", place_, name, most));
       return absent;
     }
-    return found->get_int64();
+    return number;
   }
   bool Truth(std::string_view name) {
     const json::value* const found = Find(name);
@@ -160,8 +162,9 @@ void AppendDecision(const Decision& decision, wire::JsonWriter& writer) {
   writer.EndObject();
 }
 
-// The answer's body.
-Result<std::string> Simulate(std::string_view body) {
+// The answer's body. `status`: of the refusal.
+Result<std::string> Simulate(std::string_view body, int& status) {
+  status = 400;
   json::error_code error;
   const json::value parsed = json::parse(body, error);
   const json::object* const object = error ? nullptr : parsed.if_object();
@@ -173,6 +176,7 @@ Result<std::string> Simulate(std::string_view body) {
         fmt::format("expected {{\"quotas\": […], \"events\": […]}}, at most {} and {} of them",
                     kMostQuotas, kMostEvents));
   }
+  status = 422;
   const Result<std::vector<Event>> read = EventsOf(events->get_array());
   if (!read) {
     return tl::unexpected(read.error());
@@ -202,10 +206,11 @@ Result<std::string> Simulate(std::string_view body) {
 }  // namespace
 
 void HandleLab(const Routed& routed) {
-  const Result<std::string> answer = Simulate(routed.request.body);
+  int status = 0;
+  const Result<std::string> answer = Simulate(routed.request.body, status);
   if (!answer) {
     routed.exchange.AnswerProblem(
-        {.status = 400, .title = {}, .detail = answer.error().message, .code = "invalid_body"});
+        {.status = status, .title = {}, .detail = answer.error().message, .code = "invalid_body"});
     return;
   }
   routed.exchange.AnswerText(200, "application/json", *answer);

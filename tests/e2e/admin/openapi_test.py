@@ -122,6 +122,7 @@ CALLS = [
     ("post", C + "unban", C + "unban", {}, {}, 400),
     ("post", C + "lab", C + "lab", LAB, {}, 200),
     ("post", C + "lab", C + "lab", {"quotas": []}, {}, 400),
+    ("post", C + "lab", C + "lab", {**LAB, "events": [{"at": 1}, {"at": 0}]}, {}, 422),
     ("put", C + "config/f", C + "config/{rule_id}",
      {**QUOTA, "key_pattern": "path:{endpoint}", "match": {"endpoint": "/shut"}, "limit": 0}, {}, 200),
     ("get", "/v1/check/http", "/v1/check/http", None, {}, 200),

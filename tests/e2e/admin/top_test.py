@@ -116,7 +116,7 @@ class TopTest(Case):
 
     def test_wrong_questions_are_refused(self):
         daemon = self.start()
-        for query in ("?n=0", "?n=129", "?n=x", "?kind=x", "?window=hour", "?user_id=u"):
+        for query in ("?n=0", "?n=513", "?n=x", "?kind=x", "?window=hour", "?user_id=u"):
             self.assertEqual(daemon.ask_admin("GET", "top" + query)[0], 400, query)
 
     def test_what_a_client_chose_cannot_command_a_terminal(self):

@@ -207,11 +207,9 @@ REFERENCE = {
     "`listeners[].proxy.paths`": "listener.proxy.paths", "`store`": "store", "`store.redis`": "redis",
     "`store.redis.sentinel`": "redis.sentinel", "`store.redis.tls`": "redis.tls", "`store.redis.lease`": "redis.lease",
     "`table`": "table", "`rule_sources[]`": "rule source", "`rule_sources[].api`": "api", "`rule_sources[].etcd`": "etcd",
-    "`rule_sources[].etcd.tls`": "etcd.tls", "`rule_sources[].etcd.auth`": "etcd.auth", "`log`": "log", "`envoy`": "envoy",
-    "`idempotency`": "idempotency", "`insight`": "insight"}
     "`rule_sources[].etcd.tls`": "etcd.tls", "`rule_sources[].etcd.auth`": "etcd.auth", "`log`": "log", "`decisions`": "decisions",
     "`decision_log`": "decision_log", "`envoy`": "envoy",
-    "`idempotency`": "idempotency"}
+    "`idempotency`": "idempotency", "`insight`": "insight"}
 
 ENVOY = """domain: d
 descriptors:

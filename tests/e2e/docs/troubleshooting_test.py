@@ -43,8 +43,8 @@ domain: shop
 descriptors:
   - {key: remote_address, rate_limit: {unit: minute, requests_per_unit: 10}}
 """
-# These say by their exit code what the verdict is, or whether something was found.
-VERDICTS = re.compile(r"sluice (why|status|check|explain|doctor)\b")
+# These say by their exit code what the verdict is. (Doctor says whether it found something, or could not look.)
+VERDICTS = re.compile(r"sluice (why|status|check|explain)\b")
 
 
 def commands(page):
@@ -107,8 +107,8 @@ class TroubleshootingTest(harness.DaemonCase):
         for line in found:
             with self.subTest(command=line):
                 run = self.run_command(line)
-                self.assertIn(run.returncode, (0, 1) if VERDICTS.match(line) else (0,), run.stdout + run.stderr)
-                self.assertEqual(run.stderr, "")
+                good = (0, 1) if VERDICTS.match(line) else (0, 1, 2) if "sluice doctor" in line else (0,)
+                self.assertIn(run.returncode, good, run.stdout + run.stderr)
                 self.assertNotEqual(run.stdout, "")
 
     def test_each_cause_has_a_command_or_a_section(self):
@@ -119,7 +119,7 @@ class TroubleshootingTest(harness.DaemonCase):
         causes = [row for row in rows if "how to see it" not in row[1] and not set(row[0]) <= set("- ")]
         self.assertGreater(len(causes), 50)
         for cause, see in causes:
-            if cause.startswith("`"):
+            if cause == "message" or cause.startswith("`"):
                 continue  # The table of messages.
             link = re.fullmatch(r"\[[^]]*\]\(#([^)]*)\)", see.strip())
             self.assertTrue(commands(see) or (link and link[1] in headings), cause)

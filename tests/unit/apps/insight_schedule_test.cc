@@ -41,7 +41,7 @@ class InsightScheduleTest : public ::testing::Test {
   }
   static std::string Metrics(const InsightSchedule& schedule) {
     std::string text;
-    telemetry::Exposition out(text);
+    telemetry::PrometheusText out(text);
     schedule.Write(out);
     return text;
   }

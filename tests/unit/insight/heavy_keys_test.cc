@@ -122,7 +122,7 @@ TEST(HeavyKeysTest, HoldsItsBoundsOnARealLog) {
     GTEST_SKIP() << "no real log: name one with SLUICE_REAL_LOG=access.log";
   }
   std::ifstream log(path);
-  constexpr std::size_t kRoom = 128;
+  constexpr std::size_t kRoom = 512;
   HeavyKeys keys;
   Exact exact;
   for (std::string line; std::getline(log, line);) {

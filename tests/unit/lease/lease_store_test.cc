@@ -86,7 +86,7 @@ TEST(LeaseStoreTest, ReportsWhatItHoldsAndTakesForDenied) {
   world.AskMany(100, quota);
   const BorrowedUnits spent = report(quota);
   EXPECT_EQ(spent.held, 0);
-  EXPECT_GT(spent.denied_for, seconds(50));
+  EXPECT_GT(spent.denied_for, Duration(0));
 }
 
 TEST(LeaseStoreTest, AnswersWithWhatIsLeftThereAndHere) {
