@@ -25,6 +25,7 @@ constexpr auto kDialects = [] {
 }();
 constexpr std::array<std::string_view, 2> kSemantics{"compatible", "sluice"};
 constexpr std::array<std::string_view, 6> kLevels{"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<std::string_view, 2> kCompressions{"gzip", "none"};
 constexpr std::array<std::string_view, 2> kFormats{"text", "json"};
 
 constexpr Units kMostConnections = 10'000'000;
@@ -161,6 +162,28 @@ constexpr auto kLogFields = std::to_array<ConfigField>({
                  "judged them; `sluice trace` sets it for some time"),
 });
 
+constexpr auto kOtlpFields = std::to_array<ConfigField>({
+    table::Value(
+        "endpoint", "http://HOST[:PORT][/PATH] or https://…", "required",
+        "The collector's URL; the port is 4318 if left out, and `/v1/metrics` and `/v1/traces` are "
+        "added"),
+    table::Value("interval", "duration, 1s to 1d", table::Is("15s"), "How often metrics are sent"),
+    table::Value("timeout", "duration, 100ms to 1m", table::Is("10s"),
+                 "How long the collector may take to answer"),
+    table::Word("compression", kCompressions, table::Is("gzip"), "How messages are compressed"),
+    table::Value("headers", "map of header to text", "none", "Header fields of each message"),
+    table::Guard(table::Value("token_file", "file", "none",
+                              "The file that holds a bearer token, read for each message")),
+    table::Guard(table::Map("tls", kRedisTlsMap, "the system's authorities for `https`",
+                            "How the collector's certificate is checked, and this node's own")),
+    table::Word(
+        "traces", kTruths, table::Is("true"),
+        "Whether a span is sent for each decision of a request whose `traceparent` is sampled"),
+    table::Value("service_name", "text", table::Is("sluice"), "The resource's `service.name`"),
+    table::Value("attributes", "map of attribute to text", "none",
+                 "Further attributes of the resource, and another `service.instance.id`"),
+});
+
 constexpr auto kConfigurationFields = std::to_array<ConfigField>({
     table::Listed(
         table::Map("listeners", kListenerMap,
@@ -194,6 +217,8 @@ constexpr auto kConfigurationFields = std::to_array<ConfigField>({
                "Answers to checks with an Idempotency-Key"),
     table::Map("insight", kInsightMap, table::Is("{hot_key_share: 10%, hot_key_requests: 1000}"),
                "What operators are told of the requests that are decided"),
+    table::Map("otlp", kOtlpMap, "none",
+               "An OpenTelemetry collector that metrics and spans are sent to"),
 });
 
 }  // namespace
@@ -208,6 +233,7 @@ constinit const ConfigMap kIdempotencyMap{"idempotency", kIdempotencyFields};
 constinit const ConfigMap kInsightMap{"insight", kInsightFields};
 constinit const ConfigMap kDecisionsMap{"decisions", kDecisionsFields};
 constinit const ConfigMap kDecisionLogMap{"decision_log", kDecisionLogFields};
+constinit const ConfigMap kOtlpMap{"otlp", kOtlpFields};
 constinit const ConfigMap kLogMap{"log", kLogFields};
 constinit const ConfigMap kConfiguration{"a configuration", kConfigurationFields};
 

@@ -73,6 +73,7 @@ extern const ConfigMap kInsightMap;
 extern const ConfigMap kDecisionsMap;
 extern const ConfigMap kDecisionLogMap;
 extern const ConfigMap kLogMap;
+extern const ConfigMap kOtlpMap;
 
 // docs/configuration-reference.md: every field with its type, default, range and meaning.
 [[nodiscard]] std::string ConfigurationReference();

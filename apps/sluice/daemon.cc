@@ -28,6 +28,7 @@
 #include "log.h"
 #include "net/event_loop.h"
 #include "net/process_events.h"
+#include "otlp_export.h"
 #include "rule_files.h"
 #include "server.h"
 #include "snapshot_schedule.h"
@@ -106,6 +107,7 @@ class Daemon {
       : control_(control),
         signals_(signals),
         parts_(std::move(parts)),
+        otlp_(control, *parts_.engine, clock),
         snapshots_(*parts_.engine->table.store, parts_.engine->table.snapshot,
                    parts_.config->table.snapshot_interval),
         fleet_(*parts_.engine, *parts_.server),
@@ -116,8 +118,8 @@ class Daemon {
             [this](const DenialSummary::TakeCounts& take) { ReadDenials(take); },
             [this](std::string_view rule) { return MostDenied(rule); }),
         announcement_(parts_),
-        lifecycle_(control, {&snapshots_, parts_.records.get(), &fleet_, &history_, &insight_,
-                             &denials_, parts_.server.get(), &announcement_}) {
+        lifecycle_(control, {&otlp_, &snapshots_, parts_.records.get(), &fleet_, &history_,
+                             &insight_, &denials_, parts_.server.get(), &announcement_}) {
     snapshots_.AddMetrics(parts_.engine->registry);
     parts_.engine->registry.Add(insight_);
     parts_.records->AddMetrics(parts_.engine->registry);
@@ -135,6 +137,7 @@ class Daemon {
   net::EventLoop& control_;
   DaemonSignals& signals_;
   const Parts parts_;
+  OtlpExport otlp_;
   SnapshotSchedule snapshots_;
   FleetConnections fleet_;
   HistoryRecorder history_;

@@ -300,6 +300,7 @@ std::vector<FieldReader> TopFields(const std::filesystem::path& folder, Reporter
       {"idempotency",
        [&](const yaml::Node& value) { ReadIdempotency(value, report, config.idempotency); }},
       {"insight", [&](const yaml::Node& value) { ReadInsight(value, report, config.hot_keys); }},
+      {"otlp", [&](const yaml::Node& value) { config.otlp = ReadOtlp(value, folder, report); }},
   };
 }
 

@@ -15,6 +15,7 @@
 #include "envoy/settings.h"
 #include "etcd_config.h"
 #include "listener_config.h"
+#include "otlp_config.h"
 #include "rules/findings.h"
 #include "rules/rule_set.h"
 #include "store_config.h"
@@ -90,6 +91,7 @@ struct DaemonConfig {
   HotKeyConfig hot_keys;
   DecisionsConfig decisions;
   std::optional<DecisionLogConfig> decision_log{};
+  std::optional<OtlpConfig> otlp{};  // None: nothing is exported.
   std::string log_level = "info";
   LogFormat log_format = LogFormat::kText;
   Duration denial_summary = std::chrono::minutes(1);  // 0: none.

@@ -64,6 +64,8 @@ Result<std::unique_ptr<Engine>> Engine::Open(const DaemonConfig& config, const b
 
 Engine::Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clock& clock)
     : config(settings),
+      spans(config.otlp && config.otlp->traces ? std::make_unique<telemetry::SpanQueue>()
+                                               : nullptr),
       insight(clock),
       table(std::move(opened)),
       keys(signing::Derive(table.store->secret(), "sluice tokens of a table"), clock),
@@ -76,6 +78,7 @@ Engine::Engine(const DaemonConfig& settings, OpenedTable opened, const base::Clo
                .keep = config.idempotency.keep,
                .caller_attribute = config.idempotency.caller,
                .shared = redis.get()}) {
+  insight.SetSpans(spans.get());
   registry.Add(process);
   registry.Add(metrics);
   table.AddMetrics(registry);

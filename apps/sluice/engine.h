@@ -25,6 +25,7 @@
 #include "store/key_store.h"
 #include "stores.h"
 #include "telemetry/registry.h"
+#include "telemetry/span_queue.h"
 
 namespace sluice::app {
 
@@ -54,6 +55,7 @@ struct Engine {
   ProcessMetrics process;
   service::ServiceMetrics metrics;
   envoy::RateLimitMetrics rate_limit_metrics;
+  const std::unique_ptr<telemetry::SpanQueue> spans;  // nullptr: none are exported.
   insight::Insight insight;
   insight::History history;
   OpenedTable table;

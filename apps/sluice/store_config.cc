@@ -52,34 +52,6 @@ std::string ReadPasswordFile(const yaml::Node& node, const std::filesystem::path
   return path;
 }
 
-ClientTlsConfig ReadClientTls(const yaml::Node& node, const std::filesystem::path& folder,
-                              Reporter& report) {
-  ClientTlsConfig tls;
-  bool sound = node.is_map() || node.is_null();
-  const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
-    return FieldReader{field, [&, field, is_path](const yaml::Node& value) {
-                         const auto text = rules::ReadText(value, field, report);
-                         sound = sound && text && !text->empty();
-                         if (text) {
-                           into = is_path ? (folder / *text).string() : *text;
-                         }
-                       }};
-  };
-  const auto fields = std::to_array<FieldReader>(
-      {text_into("ca", tls.ca, /*is_path=*/true), text_into("cert", tls.cert, /*is_path=*/true),
-       text_into("key", tls.key, /*is_path=*/true),
-       text_into("server_name", tls.server_name, /*is_path=*/false)});
-  ReadFields(node, kRedisTlsMap, fields, report);
-  if (tls.cert.empty() != tls.key.empty()) {
-    report.Fail(node, "a client certificate needs its key: write tls: {cert: FILE, key: FILE}");
-  } else if (sound) {
-    if (const auto loaded = LoadClientTls(tls); !loaded) {
-      report.Fail(node, loaded.error().Text());
-    }
-  }
-  return tls;
-}
-
 void ReadSentinel(const yaml::Node& node, const std::filesystem::path& folder, Reporter& report,
                   RedisConfig& redis) {
   const auto read_primary = [&](const yaml::Node& value) {
@@ -200,6 +172,34 @@ std::optional<RedisConfig> ReadStore(const yaml::Node& node, const std::filesyst
     report.Fail(node, "store is empty: write store: table or " + std::string(kExample));
   }
   return redis;
+}
+
+ClientTlsConfig ReadClientTls(const yaml::Node& node, const std::filesystem::path& folder,
+                              Reporter& report) {
+  ClientTlsConfig tls;
+  bool sound = node.is_map() || node.is_null();
+  const auto text_into = [&](std::string_view field, std::string& into, bool is_path) {
+    return FieldReader{field, [&, field, is_path](const yaml::Node& value) {
+                         const auto text = rules::ReadText(value, field, report);
+                         sound = sound && text && !text->empty();
+                         if (text) {
+                           into = is_path ? (folder / *text).string() : *text;
+                         }
+                       }};
+  };
+  const auto fields = std::to_array<FieldReader>(
+      {text_into("ca", tls.ca, /*is_path=*/true), text_into("cert", tls.cert, /*is_path=*/true),
+       text_into("key", tls.key, /*is_path=*/true),
+       text_into("server_name", tls.server_name, /*is_path=*/false)});
+  ReadFields(node, kRedisTlsMap, fields, report);
+  if (tls.cert.empty() != tls.key.empty()) {
+    report.Fail(node, "a client certificate needs its key: write tls: {cert: FILE, key: FILE}");
+  } else if (sound) {
+    if (const auto loaded = LoadClientTls(tls); !loaded) {
+      report.Fail(node, loaded.error().Text());
+    }
+  }
+  return tls;
 }
 
 Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(

@@ -61,6 +61,11 @@ struct RedisConfig {
                                                    const std::filesystem::path& folder,
                                                    rules::Reporter& report);
 
+// Reads a `tls` of a connection to a server.
+[[nodiscard]] ClientTlsConfig ReadClientTls(const yaml::Node& node,
+                                            const std::filesystem::path& folder,
+                                            rules::Reporter& report);
+
 // The certificates and keys that `tls` names; `protocols` are offered (ALPN). Errors name the file
 // and the remedy.
 [[nodiscard]] Result<std::shared_ptr<const net::TlsContext>> LoadClientTls(

@@ -249,6 +249,8 @@ void RateLimitCall::Record() noexcept {
        .allowed = response.overall_code != wire::RlsCode::kOverLimit,
        .any_denied = std::ranges::any_of(
            limits, [](const AppliedLimit& a) { return a.IsCounted() && !a.decision.allowed; }),
+       .trace = trace.sampled() ? &trace : nullptr,
+       .asked = charge_.started(),
        .decisions = decisions});
 }
 

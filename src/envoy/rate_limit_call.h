@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/request_id.h"
+#include "base/trace_parent.h"
 #include "envoy/applied_limits.h"
 #include "envoy/configuration.h"
 #include "envoy/over_limit_cache.h"
@@ -41,6 +42,7 @@ class RateLimitCall {
   const wire::RlsRequest* request = nullptr;
   store::StoreCall::Deadline deadline = store::StoreCall::Deadline::max();
   base::RequestId request_id;
+  base::TraceParent trace;
   std::string_view listener;  // That received it, for records. Outlives the call.
 
   enum class Failure : std::uint8_t {

@@ -13,9 +13,11 @@
 #include "base/clock.h"
 #include "insight/record_queue.h"
 #include "insight/request_record.h"
+#include "insight/request_span.h"
 #include "insight/sample_ring.h"
 #include "insight/sampler.h"
 #include "insight/top_keys.h"
+#include "telemetry/span_queue.h"
 
 namespace sluice::insight {
 
@@ -43,6 +45,9 @@ class Insight {
   // no log and makes no system call.
   void Record(const RequestRecord& request) noexcept {
     records_.Add(request);
+    if (request.trace != nullptr && spans_ != nullptr) [[unlikely]] {
+      spans_->Push(SpanOf(request));
+    }
     ThreadShare* const share = mine_.owner == serial_ ? mine_.share : Join();
     if (share == nullptr) [[unlikely]] {
       lost_.fetch_add(1, std::memory_order_relaxed);
@@ -53,6 +58,10 @@ class Insight {
       Keep(request, *share, sampler);
     }
   }
+
+  // Requests of sampled traces leave a span in `spans`, which outlives this. Called before other
+  // threads record.
+  void SetSpans(telemetry::SpanQueue* spans) { spans_ = spans; }
 
   // Call it every kTick: it takes the samples and sets how many of the coming ones are picked.
   // True: a half of the minute is over, and Top() has all of it. Safe from any thread, as all
@@ -117,6 +126,7 @@ class Insight {
   std::vector<std::unique_ptr<ThreadShare>> shares_;
   TopKeys top_;
   RecordQueue records_;
+  telemetry::SpanQueue* spans_ = nullptr;
 };
 
 }  // namespace sluice::insight

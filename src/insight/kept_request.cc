@@ -131,6 +131,7 @@ std::size_t EncodeRequest(const RequestRecord& request, std::uint8_t uses, bool 
   Writer out(room);
   out.Add(request.now.time_since_epoch().count());
   out.Add(request.request_id != nullptr ? request.request_id->View() : std::string_view());
+  out.Add(request.trace != nullptr ? request.trace->TraceIdText() : std::string_view());
   out.Add(request.listener);
   out.Add(request.judged_by);
   out.Add(uses);
@@ -156,6 +157,7 @@ void DecodeRequest(std::string_view bytes, KeptRequest& request) {
   Reader in(bytes);
   request.at = WallInstant(Duration(in.Take<Duration::rep>()));
   request.request_id = in.Text();
+  request.trace_id = in.Text();
   request.listener = in.Text();
   request.judged_by = in.Take<JudgedBy>();
   request.uses = in.Take<std::uint8_t>();

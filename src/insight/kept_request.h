@@ -31,6 +31,7 @@ struct KeptDecision {
 struct KeptRequest {
   WallInstant at{};  // Unset where no store was asked.
   std::string_view request_id;
+  std::string_view trace_id;  // 32 hex digits; "": it belongs to no sampled trace.
   std::string_view listener;
   JudgedBy judged_by = JudgedBy::kRules;
   std::uint8_t uses = 0;  // For whoever collects it.

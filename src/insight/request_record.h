@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "sluice/time.h"
 
 #include "base/request_id.h"
+#include "base/trace_parent.h"
 #include "core/key.h"
 #include "core/quota.h"
 
@@ -97,6 +99,10 @@ struct RequestRecord {
   Cost cost{};                            // Of the request itself.
   Attributes attributes{};                // As they arrived. Secrets among them are in clear text.
   const rules::RuleSet* rules = nullptr;  // That judged it. nullptr: it was not judged by rules.
+  const base::TraceParent* trace = nullptr;  // nullptr: it belongs to no sampled trace.
+  int governing = -1;                        // Which of the decisions; -1: nobody said.
+  // When the store was asked; unset where it was not.
+  std::chrono::steady_clock::time_point asked{};
   const DecisionList& decisions;
 };
 

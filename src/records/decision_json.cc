@@ -86,6 +86,9 @@ void AppendDecision(const KeptRequest& request, std::string& out) {
   json.BeginObject();
   json.Name("time").Text(TimeText(request.at));
   json.Name("request_id").Text(request.request_id);
+  if (!request.trace_id.empty()) {
+    json.Name("trace_id").Text(request.trace_id);
+  }
   json.Name("listener").Text(request.listener);
   json.Name("judged_by").Text(insight::NameOf(request.judged_by));
   json.Name("allowed").Truth(request.allowed);

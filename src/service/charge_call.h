@@ -69,6 +69,9 @@ class ChargeCall : public store::CheckCall {
   // the request.
   void DecideWithout(const DecisionPath& path, store::StoreError why);
 
+  // When its batch began; unset where decisions are not timed.
+  [[nodiscard]] std::chrono::steady_clock::time_point started() const { return started_; }
+
   // Out, from OnCharged() on. Each of `answers` has a decision, the store's or the policy's; unless
   // failed(): a check with the policy kFail got no answer, and nothing is decided.
   [[nodiscard]] bool failed() const { return failed_; }

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/request_id.h"
+#include "base/trace_parent.h"
 #include "service/completion.h"
 #include "service/hold_change.h"
 #include "service/key_change.h"
@@ -54,6 +55,7 @@ class Operation {
   std::vector<Attribute> attributes;
   Deadline deadline = Deadline::max();
   base::RequestId request_id;
+  base::TraceParent trace;
   std::string_view listener;  // That received it, for records. Outlives the operation.
 
   // Prepares for another request.
@@ -62,6 +64,7 @@ class Operation {
     attributes.clear();
     deadline = Deadline::max();
     request_id.Clear();
+    trace.Clear();
   }
 
   // Makes this the operation's verb, and returns it with its fields as in a new one.

@@ -177,6 +177,9 @@ void RuleCheck::Record(bool any_denied) noexcept {
                     .cost = cost,
                     .attributes = attributes,
                     .rules = (**pin_).rules.get(),
+                    .trace = operation_.trace.sampled() ? &operation_.trace : nullptr,
+                    .governing = verdict.governing,
+                    .asked = charge_.started(),
                     .decisions = decisions});
 }
 

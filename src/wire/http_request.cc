@@ -90,6 +90,10 @@ bool HttpRequest::HasField(std::string_view name) const {
   return Find(fields, name) != nullptr;
 }
 
+std::string_view HttpRequest::TraceParent() const {
+  return HasSeveral("traceparent") ? std::string_view() : Field("traceparent");
+}
+
 bool HttpRequest::HasSeveral(std::string_view name) const {
   return std::ranges::count_if(fields, [name](const HttpField& field) {
            return EqualsIgnoreCase(field.name, name);
@@ -103,6 +107,8 @@ unsigned HttpFields::RareBit(std::string_view name) {
   switch (name.size()) {  // All of these names have different lengths.
     case 6:
       return bit_if("origin", RareField::kOrigin);
+    case 11:
+      return bit_if("traceparent", RareField::kTraceParent);
     case 12:
       return bit_if("x-request-id", RareField::kRequestId);
     case 14:

@@ -21,6 +21,7 @@ enum class RareField : std::uint8_t {
   kContentEncoding = 4,
   kIdempotencyKey = 8,  // X-Idempotency-Key too.
   kRequestId = 16,      // X-Request-Id.
+  kTraceParent = 32,
 };
 
 // The fields of one header, in order.
@@ -92,6 +93,8 @@ struct HttpRequest {
   [[nodiscard]] bool HasField(std::string_view name) const;
   // Whether several fields have this name. One of them may be from another sender than the rest.
   [[nodiscard]] bool HasSeveral(std::string_view name) const;
+  // The field `traceparent`; "" if there is none, or several, which the standard has ignored.
+  [[nodiscard]] std::string_view TraceParent() const;
 };
 
 [[nodiscard]] HttpMethod MethodOf(std::string_view text);

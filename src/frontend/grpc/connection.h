@@ -84,6 +84,7 @@ class Connection final : public Http2Conversation {
   void AnswerMessage(Call& call, std::string_view framed, std::string_view id);
   [[nodiscard]] std::span<const wire::HttpField> Trailers(const Status& status);
   // Takes the id that the call's header has, if it has one.
+  static void ReadTrace(const wire::Http2Stream& stream, base::TraceParent& trace);
   static void ReadRequestId(const wire::Http2Stream& stream, base::RequestId& id);
 
   FrontEnd& front_end_;

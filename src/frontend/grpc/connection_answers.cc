@@ -96,6 +96,13 @@ void Connection::ReadRequestId(const wire::Http2Stream& stream, base::RequestId&
   }
 }
 
+void Connection::ReadTrace(const wire::Http2Stream& stream, base::TraceParent& trace) {
+  const wire::HttpRequest& header = stream.request();
+  if (header.fields.Has(wire::RareField::kTraceParent)) {
+    trace.Take(header.TraceParent());
+  }
+}
+
 // Every call ends by these, once.
 std::span<const wire::HttpField> Connection::Trailers(const Status& status) {
   const auto code = static_cast<int>(status.code);

@@ -181,6 +181,7 @@ Status Connection::Ask(Call& call, std::string_view message) {
     }
     exchange.operation.deadline = call.deadline;
     ReadRequestId(*call.stream, exchange.operation.request_id);
+    ReadTrace(*call.stream, exchange.operation.trace);
     exchange.operation.listener = front_end_.settings_.name;
     call.exchange = &exchange;
     batch_.push_back(&exchange.operation);
@@ -194,6 +195,7 @@ Status Connection::Ask(Call& call, std::string_view message) {
   }
   exchange.call().deadline = call.deadline;
   ReadRequestId(*call.stream, exchange.call().request_id);
+  ReadTrace(*call.stream, exchange.call().trace);
   exchange.call().listener = front_end_.settings_.name;
   call.exchange = &exchange;
   rate_limit_batch_.push_back(&exchange.call());

@@ -21,6 +21,7 @@ bool RateLimitExchange::Begin(Connection& connection, std::string_view bytes, bo
   bytes_.assign(bytes);
   call_.request = &request_;
   call_.request_id.Clear();
+  call_.trace.Clear();
   return request_.Read(bytes_);
 }
 

@@ -93,6 +93,7 @@ service::Operation* BatchItem::Read(std::string_view element, const service::Ope
                                      .value = operation_.arena.Keep(attribute.value)});
   }
   operation_.request_id = asked.request_id;
+  operation_.trace = asked.trace;
   operation_.listener = asked.listener;
   auto& check = operation_.Ask<service::RuleCheck>();
   check.attributes = operation_.attributes;

@@ -24,6 +24,7 @@ class RateLimitTask final : public Task, private service::CompletionOf<envoy::Ra
       : exchange_(exchange), service_(service) {
     (void)exchange_.operation.request_id.View();  // Now, so that both have the same one.
     call_.request_id = exchange_.operation.request_id;
+    call_.trace = exchange_.operation.trace;
     call_.listener = exchange_.operation.listener;
   }
 

@@ -26,6 +26,9 @@ void Exchange::Begin(Client& client, const wire::HttpRequest* request) {
   if (request != nullptr && request->fields.Has(wire::RareField::kRequestId)) {
     operation.request_id.Take(request->Field(kRequestIdField));
   }
+  if (request != nullptr && request->fields.Has(wire::RareField::kTraceParent)) {
+    operation.trace.Take(request->TraceParent());
+  }
   response.Clear();
   task_.reset();
   for_others_ = false;

@@ -65,6 +65,7 @@ class DashboardTest(harness.DaemonCase):
         (self.root / "sluice.yaml").write_text(
             'listeners: [{address: "127.0.0.1:0"}, {address: "127.0.0.1:0", role: admin},'
             ' {address: "127.0.0.1:0", protocol: grpc}, {address: "127.0.0.1:0", protocol: resp}]\n'
+            "otlp: {endpoint: 'http://127.0.0.1:1'}\n"
             "table: {keys: 1000}\nrule_sources: [{files: [rules.yaml]}]\n" + store)
         self.start()
         self.get(self.checks, "/healthz")

@@ -62,6 +62,7 @@ SECTIONS = {
         "insight": "insight: {hot_key_share: 20%}",
         "decisions": "decisions: {mebibytes: 1}",
         "decision_log": "decision_log: {path: decisions.log}",
+        "otlp": "otlp: {endpoint: 'http://127.0.0.1:4318'}",
         "log": "log: {level: warn, format: json}"}),
     "listener": (listener, ["configuration-reference.md"], {
         "address": "address: '127.0.0.1:0'",
@@ -148,6 +149,22 @@ SECTIONS = {
     "decision_log": (lambda text: config("decision_log: {" + text + "}"), ["configuration-reference.md"], {
         "path": "path: d.log", "sample": "path: d.log, sample: 0.5", "denied_sample": "path: d.log, denied_sample: 0",
         "max_bytes": "path: d.log, max_bytes: 1000000", "keep": "path: d.log, keep: 0"}),
+    "otlp": (lambda text: config("otlp: {" + text + "}"), ["configuration-reference.md"], {
+        "endpoint": "endpoint: 'https://otel.example/prefix'",
+        "interval": "endpoint: 'http://a', interval: 1m",
+        "timeout": "endpoint: 'http://a', timeout: 2s",
+        "compression": "endpoint: 'http://a', compression: none",
+        "headers": "endpoint: 'http://a', headers: {X-Scope-OrgID: shop}",
+        "token_file": "endpoint: 'https://a', token_file: secret",
+        "tls": "endpoint: 'https://a', tls: {ca: server.pem}",
+        "traces": "endpoint: 'http://a', traces: false",
+        "service_name": "endpoint: 'http://a', service_name: limits",
+        "attributes": "endpoint: 'http://a', attributes: {deployment.environment.name: prod}"}),
+    "otlp.tls": (lambda text: config("otlp: {endpoint: 'https://a', tls: {" + text + "}}"), ["configuration-reference.md"], {
+        "ca": "ca: server.pem",
+        "cert": "cert: server.pem, key: server.key",
+        "key": "cert: server.pem, key: server.key",
+        "server_name": "server_name: otel.example"}),
     "log": (lambda text: config("log: {" + text + "}"), ["configuration-reference.md"], {
         "level": "level: warn", "format": "format: json", "denial_summary": "denial_summary: off", "requests": "requests: 5"}),
     "a rule file": (lambda text: text + "\n", ["rules.md"], {

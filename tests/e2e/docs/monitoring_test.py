@@ -28,6 +28,7 @@ listeners:
   - {address: "127.0.0.1:0", protocol: grpc}
   - {address: "127.0.0.1:0", protocol: resp}
 table: {keys: 1000}
+otlp: {endpoint: "http://127.0.0.1:1"}
 store: {redis: {address: "unix:%(root)s/no-redis"}}
 rule_sources:
   - files: [rules.yaml]

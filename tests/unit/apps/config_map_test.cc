@@ -113,6 +113,7 @@ TEST(ConfigMapTest, LiteralDefaultsAreThoseInForce) {
   const EtcdConfig etcd;
   const EnvoyConfig envoy;
   const DecisionLogConfig decision_log;
+  const OtlpConfig otlp;
   const std::map<std::string, std::string> in_force{
       {"listeners[].protocol", word(kListenerMap, "protocol", listener.protocol)},
       {"listeners[].role", word(kListenerMap, "role", listener.role)},
@@ -149,6 +150,11 @@ TEST(ConfigMapTest, LiteralDefaultsAreThoseInForce) {
       {"decision_log.max_bytes", std::to_string(decision_log.max_bytes)},
       {"decision_log.keep", std::to_string(decision_log.keep)},
       {"idempotency.keep", duration(config.idempotency.keep)},
+      {"otlp.interval", duration(otlp.interval)},
+      {"otlp.timeout", duration(otlp.timeout)},
+      {"otlp.compression", otlp.gzip ? "gzip" : "none"},
+      {"otlp.traces", otlp.traces ? "true" : "false"},
+      {"otlp.service_name", otlp.service_name},
       {"idempotency.mebibytes", std::to_string(config.idempotency.mebibytes)},
       {"insight.hot_key_share", fmt::format("{:.0f}%", config.hot_keys.share * 100)},
       {"insight.hot_key_requests", std::to_string(config.hot_keys.requests)},

@@ -82,6 +82,54 @@ TEST_F(RecordedTest, WhatAShadowRuleWouldDenyAndWhetherOthersDidToo) {
   EXPECT_THAT(TotalsOf("live"), ElementsAre(0, 1, 0, 0, 1));
 }
 
+constexpr std::string_view kSampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+TEST_F(RecordedTest, ASpanForARequestOfASampledTraceAndNoOther) {
+  telemetry::SpanQueue queue;
+  insight.SetSpans(&queue);
+  service.SetRules(RulesOf("rules:\n" + RuleText("a") + RuleText("b")));
+  store.script = [](const store::Check& check) {
+    const bool allowed = check.key.rule == "a";
+    return store::CheckAnswer{
+        .decision = {.allowed = allowed,
+                     .reason = allowed ? Reason::kNone : Reason::kQuotaExceeded,
+                     .limit = 10,
+                     .retry_after = allowed ? Duration() : std::chrono::seconds(2)}};
+  };
+  TestCheck call;
+  service.Submit(call.operation);
+  call.operation.trace.Take(kSampled);
+  call.operation.request_id.Take("r1");
+  service.Submit(call.operation);
+  std::vector<telemetry::Span> spans;
+  queue.Take(9, spans);
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].trace_id, call.operation.trace.trace_id());
+  EXPECT_EQ(spans[0].parent_id, call.operation.trace.parent_id());
+  EXPECT_EQ(spans[0].rule.view(), "b");
+  EXPECT_EQ(spans[0].outcome, "denied");
+  EXPECT_EQ(spans[0].reason, "quota_exceeded");
+  EXPECT_EQ(spans[0].request_id.view(), "r1");
+  EXPECT_FALSE(spans[0].allowed);
+  EXPECT_EQ(spans[0].wait, std::chrono::seconds(2));
+  EXPECT_GE(spans[0].duration, spans[0].store);
+}
+
+TEST_F(RecordedTest, ASpanAlsoWhereNoRuleApplies) {
+  telemetry::SpanQueue queue;
+  insight.SetSpans(&queue);
+  service.SetRules(RulesOf("rules: []\n"));
+  TestCheck call;
+  call.operation.trace.Take(kSampled);
+  service.Submit(call.operation);
+  std::vector<telemetry::Span> spans;
+  queue.Take(9, spans);
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].rule.view(), "");
+  EXPECT_EQ(spans[0].outcome, "no_rule");
+  EXPECT_TRUE(spans[0].allowed);
+}
+
 TEST_F(RecordedTest, ChecksByTheirOwnNumbers) {
   TestOperation call;
   call.operation.Ask<ThrottleCheck>().Set("k", OneAMinute(), Cost{});
