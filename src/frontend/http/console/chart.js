@@ -58,7 +58,7 @@ export function share(part, whole, kind) {
     svg('rect', {class: 'track', width: 100, height: 8, rx: 4}), svg('rect', {class: kind, width: width.toFixed(1), height: 8, rx: 4}));
 }
 
-// A bucket whose level is what is left. setLevel(0 to 1) lets it rise or fall to there.
+// A bucket whose level is what is left. setLevel(0 to 1) lets it rise or fall to there; at first it is there at once.
 export function bucket(label) {
   const water = svg('rect', {class: 'water', x: 5, width: 70, y: 95, height: 0});
   const drawn = svg('svg', {class: 'bucket', viewBox: '0 0 80 100', role: 'img', 'aria-label': label},
@@ -67,6 +67,8 @@ export function bucket(label) {
     svg('rect', {class: 'wall', x: 3, y: 3, width: 74, height: 94, rx: 10}));
   const setLevel = (level, text) => {
     const tall = 90 * Math.max(0, Math.min(1, level));
+    drawn.classList.toggle('moving', water.hasAttribute('data-set'));
+    water.setAttribute('data-set', '');
     water.setAttribute('y', (95 - tall).toFixed(2));
     water.setAttribute('height', tall.toFixed(2));
     drawn.classList.toggle('low', level <= 0);

@@ -12,7 +12,7 @@ const TILES = [
   {name: 'Allowed', kind: 'allowed', metric: 'sluice_requests_total', labels: {result: ['allowed', 'no_rule']}, hint: 'requests'},
   {name: 'Denied', kind: 'denied', metric: 'sluice_requests_total', labels: {result: 'denied'}, hint: 'requests'},
   {name: 'Would deny', kind: 'shadow', metric: DECISIONS, labels: {outcome: 'shadow_denied'}, hint: 'by rules in shadow'},
-  {name: 'Shed', kind: 'shed', metric: 'sluice_shed_total', labels: {}, hint: 'connections and calls refused for load'},
+  {name: 'Shed', kind: 'shed', metric: 'sluice_shed_total', labels: {}, hint: 'refused for load'},
 ];
 
 function tile({name, kind, metric, labels, hint}) {
@@ -76,7 +76,7 @@ function health(sample) {
   if (offset !== null) say(Math.abs(offset) > 1 ? 'bad' : 'good', 'Clock', `${(offset * 1000).toFixed(1)} ms from Redis’s.`);
   const took = sample.sum('sluice_decide_duration_seconds_sum');
   const decided = sample.sum('sluice_decide_duration_seconds_count');
-  if (decided > 0) say('good', 'Deciding', `${count(took / decided * 1e6)} µs each on average.`);
+  if (decided > 0) say('good', 'Deciding', `${took / decided < 1e-3 ? `${count(Math.round(took / decided * 1e7) / 10)} µs` : `${count(took / decided * 1e3)} ms`} each on average since the start.`);
   return found;
 }
 
@@ -100,6 +100,7 @@ function lastHour(history) {
     h('p', {class: 'legend'}, h('span', {class: 'allowed'}, `${count(add(allowed))} allowed`), h('span', {class: 'denied'}, `${count(add(denied))} denied`)),
     bars([{kind: 'allowed', values: allowed}, {kind: 'denied', values: denied}],
       `Decisions by minute: ${count(add(allowed))} allowed, ${count(add(denied))} denied`),
+    h('p', {class: 'hint axis'}, h('span', {}, '60 minutes ago'), h('span', {}, `now, ${count(allowed.at(-1) + denied.at(-1))} in this minute`)),
     ...history.fail_open.map(({cause, begin, end}) => notice(end === null
       ? `Since ${time(begin)} requests pass without a limit: ${cause}.`
       : `From ${time(begin)} to ${time(end)} requests passed without a limit: ${cause}.`, end === null ? 'bad' : 'warn'))];
