@@ -119,9 +119,9 @@ function topCard(signal) {
     const rows = rules.flatMap((rule) => rule.keys.map((key) => [rule.rule,
       key.attributes ? h('a', {href: keysLink(key.attributes, rule.rule)}, attributesText(key.attributes)) : clientText(key.key), count(key.count),
       h('span', {class: 'with-share'}, share(key.share, 1, wish.kind === 'allowed' ? 'allowed' : 'denied'), percent(key.share, 1)),
-      count(key.allowed), count(key.denied + key.banned)]));
+      count(key.allowed), count(key.denied), count(key.banned)]));
     renew(list, table('Keys that are decided most', ['Rule', 'Key', {text: 'Count', number: true}, 'Share of the rule',
-      {text: 'Allowed', number: true}, {text: 'Denied', number: true}], rows, 'None in this time.'));
+      {text: 'Allowed', number: true}, {text: 'Denied', number: true}, {text: 'By a ban', number: true}], rows, 'None in this time.'));
   };
   poll(read, 5000, signal, (error) => list.replaceChildren(notice(error.message, 'bad')));
   return card('Top keys', h('div', {class: 'row'}, choose('kind', 'Decisions', [['denied', 'denied'], ['allowed', 'allowed'], ['banned', 'banned'], ['shadow', 'would be denied'], ['all', 'all']]),

@@ -84,6 +84,8 @@ const STATES = {good: 'good', warn: 'look', bad: 'wrong'};
 export const healthList = (found) => h('dl', {class: 'health'}, found.map(({kind, name, text}) =>
   h('div', {}, h('dt', {}, badge(STATES[kind], kind), name), h('dd', {}, text))));
 
+const CAUSES = {'store': 'the store did not answer', 'table-full': 'the table was full', 'kill-switch': 'the kill switch was on'};
+
 function lastHour(history) {
   const sum = (outcomes) => {
     const total = Array(history.minutes).fill(0);
@@ -102,8 +104,8 @@ function lastHour(history) {
       `Decisions by minute: ${count(add(allowed))} allowed, ${count(add(denied))} denied`),
     h('p', {class: 'hint axis'}, h('span', {}, '60 minutes ago'), h('span', {}, `now, ${count(allowed.at(-1) + denied.at(-1))} in this minute`)),
     ...history.fail_open.map(({cause, begin, end}) => notice(end === null
-      ? `Since ${time(begin)} requests pass without a limit: ${cause}.`
-      : `From ${time(begin)} to ${time(end)} requests passed without a limit: ${cause}.`, end === null ? 'bad' : 'warn'))];
+      ? `Since ${time(begin)} requests pass without a limit: ${CAUSES[cause] ?? cause}.`
+      : `From ${time(begin)} to ${time(end)} requests passed without a limit: ${CAUSES[cause] ?? cause}.`, end === null ? 'bad' : 'warn'))];
 }
 
 export async function mount(root, {signal}) {

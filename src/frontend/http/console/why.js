@@ -23,7 +23,7 @@ function stateText(rule) {
     state.retry_after_ms ? `Passes in ${span(state.retry_after_ms)}. ` : '', state.degraded ? 'Decided without the store.' : '')];
   if (ban?.left_ms) parts.push(h('p', {}, badge('banned', 'bad'), ` for ${span(ban.left_ms)} more.`));
   if (remembered) parts.push(h('p', {}, 'An earlier denial counts while the store is away.'));
-  if (lease) parts.push(h('p', {}, 'A lease of this node decides.'));
+  if (lease) parts.push(h('p', {}, `This node has borrowed ${count(lease.held)} units that are not spent: by these, checks pass without Redis.`));
   return parts;
 }
 
