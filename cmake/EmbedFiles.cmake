@@ -2,7 +2,8 @@
 #       -P EmbedFiles.cmake
 #
 # Writes a source that defines the std::array NAME, declared in the header as of EmbeddedFile: the
-# name of each file, below FOLDER, and its text. The array has to have room for exactly these files.
+# name of each file, below FOLDER, and its text. A file that is elsewhere (../other/a.js) has its last
+# name. The array has to have room for exactly these files.
 set(rows)
 list(LENGTH FILES count)
 foreach(name IN LISTS FILES)
@@ -11,6 +12,7 @@ foreach(name IN LISTS FILES)
   if(NOT end EQUAL -1)
     message(FATAL_ERROR "${name} holds the end of a literal")
   endif()
+  string(REGEX REPLACE "^(\\.\\./)+.*/" "" name ${name})
   string(APPEND rows "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
 endforeach()
 file(WRITE ${OUT} "// Made from ${FOLDER}.\n#include \"${DECLARES}\"\n\n"

@@ -35,7 +35,7 @@ RULES = [
     {"id": "trial", "key_pattern": "tenant:{tenant}", "algorithm": "fixed_window", "limit": 1, "window": "3650d", "mode": "shadow"},
 ]
 PAGES = ["#/overview", "#/keys", "#/keys?user_id=u_1", "#/why", "#/why?user_id=u_1&endpoint=/login&client=c_7",
-         "#/rules", "#/rules/api_rate", "#/rules/+", "#/fleet"]
+         "#/rules", "#/rules/api_rate", "#/rules/+", "#/lab", "#/fleet"]
 HOSTILE = ["<img src=x onerror=alert(1)>", "a\u202eb\u2066c\u200f\u0007", "k" * 200, "\"'`&lt;${1}", "javascript:alert(1)"]
 
 

@@ -7,8 +7,9 @@ import * as keys from './keys.js';
 import * as why from './why.js';
 import * as rules from './rules.js';
 import * as fleet from './fleet.js';
+import * as lab from './lab_page.js';
 
-const PAGES = {overview, keys, why, rules, fleet};
+const PAGES = {overview, keys, why, rules, lab, fleet};
 const main = document.getElementById('main');
 const links = new Map();
 let open = null;
