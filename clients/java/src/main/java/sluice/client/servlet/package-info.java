@@ -1,0 +1,2 @@
+/** A filter for servlet containers. */
+package sluice.client.servlet;
