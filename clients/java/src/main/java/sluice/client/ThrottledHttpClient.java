@@ -73,7 +73,6 @@ public final class ThrottledHttpClient extends HttpClient {
     private final long from = throttle.clock.nanos();
     private Throttle.Bucket bucket;
     private int attempt;
-    private Advice advice;
 
     Sending(HttpRequest request, BodyHandler<T> handler) {
       this.request = request;
@@ -127,9 +126,9 @@ public final class ThrottledHttpClient extends HttpClient {
       final List<Map.Entry<String, String>> fields = new ArrayList<>();
       response.headers().map().forEach((field, values) -> values.forEach(value -> fields.add(Map.entry(field, value))));
       final boolean key = request.headers().firstValue("Idempotency-Key").isPresent();
-      advice = Advise.of(new Answer(response.statusCode(), fields, response.body() == null ? "" : response.body().beginning()),
+      final Advice advice = Advise.of(new Answer(response.statusCode(), fields, response.body() == null ? "" : response.body().beginning()),
           new Caller(throttle.clock.wallMs(), request.method(), key, attempt, left()), throttle.policy);
-      leave();
+      leave(advice);
       if (advice.action() != Advice.Action.WAIT) {
         return null;
       }
@@ -137,11 +136,11 @@ public final class ThrottledHttpClient extends HttpClient {
       return advice.delay(throttle.clock.random());
     }
 
-    void leave() {
+    /** Null: there was no response. Does nothing the second time. */
+    void leave(Advice advice) {
       if (bucket != null) {
         throttle.leave(bucket, host, name, advice);
         bucket = null;
-        advice = null;
       }
     }
   }
@@ -159,7 +158,7 @@ public final class ThrottledHttpClient extends HttpClient {
         response = base.send(sending.next(), sending.peeking());
         wait = sending.after(response);
       } finally {
-        sending.leave();
+        sending.leave(null);
       }
       if (wait == null) {
         return new Result<>(response, bodyOf(response));
@@ -204,12 +203,12 @@ public final class ThrottledHttpClient extends HttpClient {
     try {
       sent = base.sendAsync(sending.next(), sending.peeking());
     } catch (RuntimeException wrong) {
-      sending.leave();
+      sending.leave(null);
       throw wrong;
     }
     return sent.handle((response, failed) -> {
       if (failed != null) {
-        sending.leave();
+        sending.leave(null);
         throw failed instanceof CompletionException known ? known : new CompletionException(failed);
       }
       return response;
