@@ -3,9 +3,6 @@ package sluice.client;
 import java.lang.management.ManagementFactory;
 import java.net.Socket;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collections;
@@ -36,9 +33,6 @@ final class Cost {
       final URI uri = URI.create(daemon.url);
       final Socket[] bare = new Socket[1];
       final byte[] into = new byte[65_536];
-      final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-      final HttpRequest post = HttpRequest.newBuilder(uri.resolve("/v1/ratelimit/check")).header("Content-Type", "application/json")
-          .POST(HttpRequest.BodyPublishers.ofString(body.toString())).build();
       final List<BatchedCheck> batch = Collections.nCopies(100, new BatchedCheck(user));
       final List<Work> works = List.of(
           new Work("the same bytes over a Socket", 1, () -> {
@@ -53,8 +47,7 @@ final class Cost {
           }),
           new Work("check()", 1, () -> require(quick.check(user))),
           new Work("check() with an idempotency key", 1, () -> require(keyed.check(user))),
-          new Work("checkMany(), 100 at once", 100, () -> quick.checkMany(batch).forEach(Cost::require)),
-          new Work("java.net.http: POST of the same check, not decoded", 1, () -> http.send(post, BodyHandlers.ofString())));
+          new Work("checkMany(), 100 at once", 100, () -> quick.checkMany(batch).forEach(Cost::require)));
       final double[] best = new double[works.size()];
       java.util.Arrays.fill(best, Double.MAX_VALUE);
       for (int round = 0; round < ROUNDS; ++round) { // The first ones also compile.
