@@ -54,15 +54,15 @@ TopRow RowOf(const std::string& rule, const json::object& key) {
 }
 
 std::string ShortAge(std::int64_t seconds) {
-  constexpr std::int64_t kMinute = 60;
-  constexpr std::int64_t kHour = 60 * kMinute;
+  constexpr std::int64_t kMinuteSeconds = 60;
+  constexpr std::int64_t kHourSeconds = 60 * kMinuteSeconds;
   if (seconds < 1) {
     return "now";
   }
-  return seconds < kMinute       ? fmt::format("{}s", seconds)
-         : seconds < kHour       ? fmt::format("{}m", seconds / kMinute)
-         : seconds < 100 * kHour ? fmt::format("{}h", seconds / kHour)
-                                 : ">4d";
+  return seconds < kMinuteSeconds       ? fmt::format("{}s", seconds)
+         : seconds < kHourSeconds       ? fmt::format("{}m", seconds / kMinuteSeconds)
+         : seconds < 100 * kHourSeconds ? fmt::format("{}h", seconds / kHourSeconds)
+                                        : ">4d";
 }
 
 // `text` in exactly `columns`.

@@ -10,7 +10,7 @@ skip() {
 }
 command -v javac >/dev/null || skip "javac is not installed (Debian: openjdk-17-jdk-headless)"
 [[ -n ${SLUICE-} ]] || skip "set SLUICE to the daemon's binary"
-# shellcheck source=clients/java/servlet_api.sh
+# shellcheck disable=SC1091  # It is checked as a file of its own.
 source ./servlet_api.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -92,7 +92,7 @@ class Lane {
       viewBox: `0 0 ${LANE.width} ${LANE.height}`, preserveAspectRatio: "none", role: "img",
     });
     this.section = element("section", { class: "lane", "aria-label": name },
-      element("header", {}, element("h3", {}, name), this.counts), element("p", {}, about), this.drawing);
+      element("header", {}, element("h2", {}, name), this.counts), element("p", {}, about), this.drawing);
   }
 
   draw(events, decisions, capacity, grid) {
@@ -240,7 +240,7 @@ export function mountLab(root, decide) {
     element("div", { class: "controls" }, ...controls),
     element("div", { class: "patterns", role: "group", "aria-label": "Arrivals" }, ...buttons),
     element("section", { class: "lane", "aria-label": "Arrivals" },
-      element("header", {}, element("h3", {}, "Arrivals")),
+      element("header", {}, element("h2", {}, "Arrivals")),
       element("p", {}, "Click to add one or take it away, drag to add many. A minute from left to right."),
       stream.drawing),
     problem, ...lanes.map((lane) => lane.section));

@@ -21,10 +21,6 @@ constexpr std::uint32_t FieldOf(telemetry::Exposition::Type type) {
   return type == Type::kGauge ? 5 : type == Type::kCounter ? 7 : 9;
 }
 
-std::uint64_t Nanos(WallInstant instant) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, instant.time_since_epoch().count()));
-}
-
 // By the name's end, as Prometheus has it: the unit as UCUM writes it.
 std::string_view UnitOf(std::string_view name) {
   if (name.ends_with("_total")) {

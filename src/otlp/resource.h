@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "sluice/time.h"
 
 // OpenTelemetry's protocol (OTLP 1.x): its messages and how they are sent. The numbers of fields
 // are those of the published opentelemetry/proto, which tests decode every message with.
@@ -24,6 +28,11 @@ void AppendScope(std::string_view version, std::string& out);
 // Appends field `field`, a KeyValue with a text.
 void AppendAttribute(std::uint32_t field, std::string_view key, std::string_view value,
                      std::string& out);
+
+// Unix time in nanoseconds, as all messages state times.
+[[nodiscard]] inline std::uint64_t Nanos(WallInstant instant) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, instant.time_since_epoch().count()));
+}
 
 // What an answer of a collector with status 200 says it did not take.
 struct PartialSuccess {

@@ -18,10 +18,6 @@ constexpr int kServer = 2;  // SPAN_KIND_SERVER
 // Of Span.flags: the trace's flags are known, and so is that the parent is remote.
 constexpr std::uint32_t kFlags = 0x301;
 
-std::uint64_t Nanos(WallInstant instant) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, instant.time_since_epoch().count()));
-}
-
 template <std::size_t kBytes>
 void AddBytes(std::uint32_t field, const std::array<std::uint8_t, kBytes>& bytes,
               protozero::pbf_writer& writer) {

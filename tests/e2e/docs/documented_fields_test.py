@@ -226,7 +226,7 @@ REFERENCE = {
     "`table`": "table", "`rule_sources[]`": "rule source", "`rule_sources[].api`": "api", "`rule_sources[].etcd`": "etcd",
     "`rule_sources[].etcd.tls`": "etcd.tls", "`rule_sources[].etcd.auth`": "etcd.auth", "`log`": "log", "`decisions`": "decisions",
     "`decision_log`": "decision_log", "`envoy`": "envoy",
-    "`idempotency`": "idempotency", "`insight`": "insight"}
+    "`idempotency`": "idempotency", "`insight`": "insight", "`otlp`": "otlp", "`otlp.tls`": "otlp.tls"}
 
 ENVOY = """domain: d
 descriptors:

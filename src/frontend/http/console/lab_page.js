@@ -48,7 +48,7 @@ export async function mount(root, {signal}) {
       } catch (error) {
         said.textContent = error.message;
       }
-    }}, 'Take the arrivals of this node’s last minute'), said));
+    }}, 'Use this node’s last minute'), said));
   }
   root.append(place);
 }
