@@ -1,7 +1,7 @@
 // Plays the golden vectors to the lab's WebAssembly: node vectors_test.mjs VECTORS CORE_WASM...
 //
 // The lab has arrivals, each of which says how long it takes. So cases with other verbs than check, peek and release,
-// stepping clocks, civil periods or reserves are left out.
+// stepping clocks, civil periods or reserves are left out. (docs/lab/package.json tells Node that core.js is a module.)
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
