@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <pthread.h>
-
 #include "control/log_event.h"
 #include "records/decision_json.h"
 
@@ -94,38 +92,7 @@ DecisionRecords::~DecisionRecords() {
 }
 
 void DecisionRecords::Start() {
-  thread_ = std::thread([this] {
-    ::pthread_setname_np(::pthread_self(), "sluice-records");
-    Run();
-  });
-}
-
-void DecisionRecords::Stop() {
-  if (!thread_.joinable()) {
-    return;
-  }
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
-  stop_.notify_all();
-  thread_.join();
-  collector_.Collect();
-  collector_.WriteLog();
-}
-
-void DecisionRecords::Reopen() {
-  if (log_ != nullptr) {
-    log_->Reopen();
-  }
-}
-
-void DecisionRecords::Run() {
-  auto next_interval = std::chrono::steady_clock::now();
-  milliseconds pause{};
-  std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, pause, [this] { return stopping_; })) {
-    lock.unlock();
+  const auto turn = [this, next_interval = std::chrono::steady_clock::now()]() mutable -> Duration {
     std::size_t count = 0;
     if (const auto now = std::chrono::steady_clock::now(); now >= next_interval) {
       next_interval = now + kInterval;
@@ -134,8 +101,21 @@ void DecisionRecords::Run() {
       count = collector_.Collect();
     }
     collector_.WriteLog();
-    pause = log_ == nullptr ? kInterval : count >= kMuch ? kShortPause : kPause;
-    lock.lock();
+    return log_ == nullptr ? kInterval : count >= kMuch ? kShortPause : kPause;
+  };
+  thread_.Start("sluice-records", Duration(0), turn);
+}
+
+void DecisionRecords::Stop() {
+  if (thread_.Stop()) {
+    collector_.Collect();
+    collector_.WriteLog();
+  }
+}
+
+void DecisionRecords::Reopen() {
+  if (log_ != nullptr) {
+    log_->Reopen();
   }
 }
 

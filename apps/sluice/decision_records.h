@@ -1,9 +1,6 @@
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "sluice/result.h"
 
@@ -14,6 +11,7 @@
 #include "records/decision_history.h"
 #include "records/decision_log.h"
 #include "records/record_collector.h"
+#include "repeating_thread.h"
 #include "telemetry/registry.h"
 
 namespace sluice::app {
@@ -44,17 +42,13 @@ class DecisionRecords final : public Component {
  private:
   DecisionRecords(const DaemonConfig& config, std::unique_ptr<records::DecisionLog> log,
                   insight::RecordQueue& queue, const base::Clock& clock);
-  void Run();
 
   const std::unique_ptr<records::DecisionLog> log_;  // nullptr: there is none.
   insight::RecordQueue& queue_;
   records::DecisionHistory history_;
   records::RecordCollector collector_;
 
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool stopping_ = false;
-  std::thread thread_;
+  RepeatingThread thread_;
 };
 
 }  // namespace sluice::app

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include "control/log_event.h"
 
@@ -36,31 +35,15 @@ void SnapshotSchedule::Start() {
   if (path_.empty() || interval_ <= Duration::zero()) {
     return;
   }
-  thread_ = std::thread([this] {
-    ::pthread_setname_np(::pthread_self(), "sluice-snapshot");
-    Run();
+  thread_.Start("sluice-snapshot", interval_, [this] {
+    WriteOne();
+    return interval_;
   });
 }
 
 void SnapshotSchedule::Stop() {
-  if (!thread_.joinable()) {
-    return;
-  }
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
-  stop_.notify_all();
-  thread_.join();
-  WriteOne();
-}
-
-void SnapshotSchedule::Run() {
-  std::unique_lock lock(mutex_);
-  while (!stop_.wait_for(lock, interval_, [this] { return stopping_; })) {
-    lock.unlock();
+  if (thread_.Stop()) {
     WriteOne();
-    lock.lock();
   }
 }
 

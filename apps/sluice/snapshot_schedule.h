@@ -1,14 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <string>
-#include <thread>
 
 #include "sluice/time.h"
 
 #include "lifecycle.h"
+#include "repeating_thread.h"
 #include "store/table.h"
 #include "telemetry/registry.h"
 
@@ -32,17 +30,13 @@ class SnapshotSchedule final : public Component {
   void AddMetrics(telemetry::Registry& registry) const;
 
  private:
-  void Run();
   void WriteOne();
 
   store::Table& table_;
   const std::string path_;
   const Duration interval_;
 
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool stopping_ = false;
-  std::thread thread_;
+  RepeatingThread thread_;
   std::string complaint_;  // The trouble that was logged last; "" while all is well.
 
   std::atomic<std::uint64_t> written_{0};
