@@ -2,9 +2,10 @@
 
 #include <string_view>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "base/display_text.h"
+#include "control/log_event.h"
 #include "insight/key_text.h"
 #include "rules/rule_set.h"
 
@@ -71,15 +72,20 @@ void InsightSchedule::ReportHotKeys() {
       if (!IsNews(rule.rule, key.key, now) || ++lines > kMostLines) {
         continue;
       }
-      spdlog::warn(
-          "hot key: {} made {:.0f} % of the {} requests that rule {} decided in 30 s; "
-          "see all with: sluice top --rule {}",
-          base::DisplayText(insight::TextOf(insight::PartsOf(key.key))), key.share * 100,
-          rule.total, rule.rule, rule.rule);
+      const std::string text = insight::TextOf(insight::PartsOf(key.key));
+      control::LogEvent(
+          spdlog::level::warn, "hot_key",
+          fmt::format("hot key: {} made {:.0f} % of the {} requests that rule {} decided in 30 s; "
+                      "see all with: sluice top --rule {}",
+                      base::DisplayText(text), key.share * 100, rule.total, rule.rule, rule.rule),
+          {{"rule", rule.rule}, {"key", text}, {"share", key.share}, {"requests", rule.total}});
     }
   }
   if (lines > kMostLines) {
-    spdlog::warn("hot keys: {} more; see them with: sluice top", lines - kMostLines);
+    control::LogEvent(
+        spdlog::level::warn, "hot_keys_left_out",
+        fmt::format("hot keys: {} more; see them with: sluice top", lines - kMostLines),
+        {{"count", lines - kMostLines}});
   }
 }
 

@@ -54,8 +54,10 @@ Result<FileSource> FileSource::Create(std::vector<std::string> globs,
                                       std::vector<std::string> watched) {
   const int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (fd < 0) {
-    return tl::unexpected(
-        Error{"no inotify descriptor: " + std::generic_category().message(errno), {}});
+    return tl::unexpected(Error{
+        "no inotify descriptor: " + std::generic_category().message(errno) +
+            "; raise fs.inotify.max_user_instances (sysctl), or end other programs of this user",
+        {}});
   }
   FileSource source(std::move(globs), std::move(watched), fd);
   source.Arm();
