@@ -97,25 +97,25 @@ Result<AnswerText> TellAnswer(const std::string& body, std::int64_t now) {
   if (answer.Find("allowed") == nullptr) {
     return Fault("unexpected answer from the server: " + body);
   }
-  AnswerText told{.allowed = answer.Truth("allowed"), .text = {}};
+  AnswerText shown{.allowed = answer.Truth("allowed"), .text = {}};
   if (answer.Truth("kill_switch")) {
-    told.text = "allowed: the kill switch is on\n";
-    return told;
+    shown.text = "allowed: the kill switch is on\n";
+    return shown;
   }
-  told.text = told.allowed ? "allowed" : "denied";
-  if (!told.allowed) {
+  shown.text = shown.allowed ? "allowed" : "denied";
+  if (!shown.allowed) {
     const std::string seconds = answer.NumberOr("retry_after", "");
-    told.text += seconds.empty() ? "" : fmt::format(", retry after {} s", seconds);
+    shown.text += seconds.empty() ? "" : fmt::format(", retry after {} s", seconds);
   } else if (answer.Find("wait_ms") != nullptr) {
-    told.text += fmt::format(", {} {} ms", answer.Truth("waited") ? "waited" : "wait",
-                             answer.NumberOr("wait_ms", "?"));
+    shown.text += fmt::format(", {} {} ms", answer.Truth("waited") ? "waited" : "wait",
+                              answer.NumberOr("wait_ms", "?"));
   }
-  told.text += answer.List("limits").empty() ? "\n  no rule applies (see sluice explain)\n" : "\n";
+  shown.text += answer.List("limits").empty() ? "\n  no rule applies (see sluice explain)\n" : "\n";
   for (const json::value& limit : answer.List("limits")) {
-    told.text += TellLimit(JsonAnswer(limit), now);
+    shown.text += TellLimit(JsonAnswer(limit), now);
   }
-  told.text += TellHolds(answer);
-  return told;
+  shown.text += TellHolds(answer);
+  return shown;
 }
 
 std::string TellProblem(int status, const std::string& body) {

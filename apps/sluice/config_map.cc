@@ -216,7 +216,7 @@ constexpr auto kConfigurationFields = std::to_array<ConfigField>({
     table::Map("idempotency", kIdempotencyMap, table::Is("{keep: 24h, mebibytes: 64}"),
                "Answers to checks with an Idempotency-Key"),
     table::Map("insight", kInsightMap, table::Is("{hot_key_share: 10%, hot_key_requests: 1000}"),
-               "What operators are told of the requests that are decided"),
+               "When a key is reported that makes a large share of a rule"),
     table::Map("otlp", kOtlpMap, "none",
                "An OpenTelemetry collector that metrics and spans are sent to"),
 });

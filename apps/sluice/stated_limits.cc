@@ -118,13 +118,13 @@ void ReadBody(const std::string& text, StatedDecision& stated) {
   std::string governing;
   std::string reason;
   for (const json::value& item : body.List("limits")) {
-    const JsonAnswer told(item);
-    StatedLimit& limit = LimitOf(told.Text("name"), stated);
-    limit.limit = limit.limit ? limit.limit : told.NumberIfAny("limit");
-    limit.remaining = limit.remaining ? limit.remaining : told.NumberIfAny("remaining");
-    limit.reason = told.Text("reason");
-    limit.denies = !told.Truth("allowed") && !told.Truth("shadow");
-    const std::int64_t wait = told.NumberIfAny("retry_after_ms").value_or(INT64_MAX);
+    const JsonAnswer member(item);
+    StatedLimit& limit = LimitOf(member.Text("name"), stated);
+    limit.limit = limit.limit ? limit.limit : member.NumberIfAny("limit");
+    limit.remaining = limit.remaining ? limit.remaining : member.NumberIfAny("remaining");
+    limit.reason = member.Text("reason");
+    limit.denies = !member.Truth("allowed") && !member.Truth("shadow");
+    const std::int64_t wait = member.NumberIfAny("retry_after_ms").value_or(INT64_MAX);
     if (limit.denies && wait > longest) {
       longest = wait;
       governing = limit.name;

@@ -68,7 +68,7 @@ Result<std::string> ReadText(const std::string& name) {
 }
 
 // An answer of the daemon: its bytes, and what they are.
-struct Told {
+struct Fetched {
   std::string body;
   boost::json::value parsed;
 
@@ -76,24 +76,24 @@ struct Told {
 };
 
 // Asks for `target`. nullopt, with a message, without an answer that has `member`.
-std::optional<Told> Fetch(const WhyOptions& options, const std::string& target,
-                          const char* member) {
-  Told told;
-  if (AskAdmin(options.admin.server, {.target = target}, told.body) != kExitOk) {
+std::optional<Fetched> Fetch(const WhyOptions& options, const std::string& target,
+                             const char* member) {
+  Fetched fetched;
+  if (AskAdmin(options.admin.server, {.target = target}, fetched.body) != kExitOk) {
     return std::nullopt;
   }
   boost::json::error_code error;
-  told.parsed = boost::json::parse(told.body, error);
-  if (error || !told.answer().Has(member)) {
+  fetched.parsed = boost::json::parse(fetched.body, error);
+  if (error || !fetched.answer().Has(member)) {
     std::fprintf(stderr, "sluice: unexpected answer from the server: %s\n",
-                 base::DisplayText(told.body, base::LineFeeds::kKept).c_str());
+                 base::DisplayText(fetched.body, base::LineFeeds::kKept).c_str());
     return std::nullopt;
   }
-  return told;
+  return fetched;
 }
 
 // What the daemon says of such a request now.
-std::optional<Told> AskNow(const WhyOptions& options) {
+std::optional<Fetched> AskNow(const WhyOptions& options) {
   std::vector<Attribute> attributes;
   if (!ReadAttributes(options.words, attributes)) {
     return std::nullopt;
@@ -109,11 +109,11 @@ std::optional<Told> AskNow(const WhyOptions& options) {
 std::optional<boost::json::value> FindRecord(const WhyOptions& options, const std::string& id) {
   std::string target = "/v1/ratelimit/decisions?request_id=";
   wire::AppendPercentEncoded(target, id);
-  const auto told = Fetch(options, target, "decisions");
-  if (!told) {
+  const auto fetched = Fetch(options, target, "decisions");
+  if (!fetched) {
     return std::nullopt;
   }
-  const auto& records = told->answer().List("decisions");
+  const auto& records = fetched->answer().List("decisions");
   if (records.empty()) {
     std::fprintf(
         stderr,

@@ -308,7 +308,7 @@ func TestADaemonThatStopsAndComesBack(t *testing.T) {
 	c := newClient(t, Config{URL: daemon.URL, Timeout: 200 * time.Millisecond, Breaker: NewBreaker(2, 20*time.Millisecond)})
 	degraded := func() bool { return must(c.Check(background, at("/api")))(t).Degraded }
 	same(t, must(c.Check(background, at("/api"), Timeout(patient)))(t).Remaining, int64(2))
-	daemon.Pause() // Connections stay open, and nobody answers.
+	daemon.Pause() // Connections stay open, without an answer.
 	testdaemon.Until(t, func() bool { return degraded() && c.breaker.Open() })
 	daemon.Resume()
 	testdaemon.Until(t, func() bool { return !degraded() })

@@ -11,7 +11,7 @@ namespace sluice::insight {
 
 namespace {
 
-// None of a decision that is nobody's: the store did not make a denial of a rule in shadow.
+// None of a denial in shadow that the store did not make: it says nothing about the key.
 std::optional<Kind> KindOf(const Decision& decision) {
   if (decision.allowed) {
     return Kind::kAllowed;

@@ -94,7 +94,7 @@ class Insight {
 
  private:
   static constexpr std::size_t kMostThreads = 256;
-  // A quarter of the ring if an entry has 64 bytes. What comes while nobody reads fits into the
+  // A quarter of the ring if an entry has 64 bytes. What comes while no thread reads fits into the
   // rest, for then the step rises (ShiftAt()).
   static constexpr std::uint64_t kSamplesPerTick = 1'000;
 

@@ -34,7 +34,7 @@ struct KeptRequest {
   std::string_view trace_id;  // 32 hex digits; "": it belongs to no sampled trace.
   std::string_view listener;
   JudgedBy judged_by = JudgedBy::kRules;
-  std::uint8_t uses = 0;  // For whoever collects it.
+  std::uint8_t uses = 0;  // For the thread that collects it.
   bool allowed = true;
   Cost cost;
   std::vector<Attribute> attributes;  // Empty unless they were asked for.
@@ -42,7 +42,7 @@ struct KeptRequest {
 };
 
 // Writes `request` into `room`, and returns how many bytes it takes; 0 if it does not fit. `uses`
-// is for whoever reads it. Allocates nothing.
+// is for its reader. Allocates nothing.
 [[nodiscard]] std::size_t EncodeRequest(const RequestRecord& request, std::uint8_t uses,
                                         bool with_attributes, std::span<char> room);
 

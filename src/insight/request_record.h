@@ -100,7 +100,7 @@ struct RequestRecord {
   Attributes attributes{};                // As they arrived. Secrets among them are in clear text.
   const rules::RuleSet* rules = nullptr;  // That judged it. nullptr: it was not judged by rules.
   const base::TraceParent* trace = nullptr;  // nullptr: it belongs to no sampled trace.
-  int governing = -1;                        // Which of the decisions; -1: nobody said.
+  int governing = -1;                        // Which of the decisions; -1: unknown.
   // When the store was asked; unset where it was not.
   std::chrono::steady_clock::time_point asked{};
   const DecisionList& decisions;

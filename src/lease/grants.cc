@@ -110,9 +110,9 @@ void Borrower::OnBorrowed(Borrow& borrow) noexcept {
     Learn(entry, borrow.units(), answer, borrow.now, borrow.sent);
     if (answer.charged) {
       entry.borrow_after = {};
-      // From the moment of sending: the store told the time to the end later than that, so its own
-      // end is no earlier. A bucket's charge has no end: what is left of it after a quarter of its
-      // span goes back, as the key has become quiet.
+      // From the moment of sending: the store stated the time to the end later than that, so its
+      // own end is no earlier. A bucket's charge has no end: what is left of it after a quarter of
+      // its span goes back, as the key has become quiet.
       ends = Later(borrow.sent,
                    entry.is_window() ? UsableTime(answer.decision.reset_after) : entry.span / 4);
     }
@@ -209,7 +209,7 @@ void Borrower::Drop(const store::Fingerprint& key) {
     for (Grant& grant : entry.grants) {
       Clear(grant);
     }
-    // Answers under way speak of the time before, and are told apart by this.
+    // Answers under way speak of the time before, and this distinguishes them.
     ++entry.epoch;
     entry.is_known = false;
     entry.own = 0;

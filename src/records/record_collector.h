@@ -24,7 +24,7 @@ class RecordCollector {
  public:
   using OnTrace = std::function<void(const insight::KeptRequest& request)>;
 
-  // All outlive it. `log`: nullptr for none. `on_trace` is called by whoever collects.
+  // All outlive it. `log`: nullptr for none. `on_trace` is called by the thread that collects.
   RecordCollector(insight::RecordQueue& queue, const base::Clock& clock, DecisionHistory& history,
                   DecisionLog* log, OnTrace on_trace)
       : queue_(queue),

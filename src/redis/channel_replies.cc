@@ -125,9 +125,9 @@ void Channel::OnTimeTold(Command& /*command*/, Reply reply, Time now) {
       !ReadNumber(reply[2].text, micros)) {
     return;  // An ACL may forbid it: then nothing is known.
   }
-  const WallInstant told(std::chrono::seconds(seconds) + std::chrono::microseconds(micros));
+  const WallInstant stated(std::chrono::seconds(seconds) + std::chrono::microseconds(micros));
   const WallInstant asked_about = clock_.Read().wall_clock - (now - time_asked_at_) / 2;
-  metrics_.SetClockOffset(asked_about - told);
+  metrics_.SetClockOffset(asked_about - stated);
 }
 
 void Channel::OnSlotsTold(Command& /*command*/, Reply reply, Time now) {
@@ -172,7 +172,7 @@ void Channel::OnRequestReply(Command& command, Reply reply, Time now) {
       Answer(command, now, outcome.error, RedisCount::kAnswered);
       return;
     case Outcome::Kind::kAgain:
-      // Asked again by the server's own time, which the reply told.
+      // Asked again by the time of the server, which the reply states.
       command.by_reply = true;
       if (++command.attempts < kMostAttempts) {
         Write(std::move(command));

@@ -83,7 +83,7 @@ void ChargeCall::DecideWithout(const DecisionPath& path, StoreError why) {
 
 void ChargeCall::FallBack(const std::shared_ptr<const void>& kept) {
   const bool all = atomicity == store::Atomicity::kAll;
-  // The call failed as a whole: no check has an answer of its own, and the store told no time.
+  // The call failed as a whole: no check has an answer of its own, and the store stated no time.
   if (error != StoreError::kNone) {
     for (store::CheckAnswer& answer : answers) {
       answer = {.error = error};

@@ -13,8 +13,8 @@ SpanQueue::SpanQueue(std::size_t capacity)
 }
 
 // A cell's turn is the position that may be pushed there next, or that position plus one once it
-// has been. Acquire and release pair pushing with taking: whoever sees a turn sees the span of the
-// turn before.
+// has been. Acquire and release pair pushing with taking: a thread that sees a turn sees the span
+// of the turn before.
 void SpanQueue::Push(const Span& span) noexcept {
   std::uint64_t position = next_push_.load(std::memory_order_relaxed);
   for (;;) {

@@ -72,7 +72,7 @@ void CheckListeners(const ConfigurationFacts& facts, FindingList& findings) {
           {.check = "open-listener",
            .severity = Severity::kWarning,
            .seen = fmt::format("the resp listener {} asks for no password", listener.address),
-           .follows = "whoever reaches the port can spend the units of any key",
+           .follows = "everyone who can connect can spend the units of any key",
            .remedy = "write auth: {password_file: FILE} in this listener, or listen on 127.0.0.1",
            .place = {.file = facts.file}});
     } else if (is_open && listener.role == Role::kCheck && !listener.has_proxies) {
@@ -80,7 +80,7 @@ void CheckListeners(const ConfigurationFacts& facts, FindingList& findings) {
           {.check = "open-listener",
            .severity = Severity::kNote,
            .seen = fmt::format("the listener {} asks for no token", listener.address),
-           .follows = "whoever reaches the port can spend the units of any key",
+           .follows = "everyone who can connect can spend the units of any key",
            .remedy = "write auth: {token_file: FILE} in this listener, unless the network keeps "
                      "others away",
            .place = {.file = facts.file}});

@@ -21,8 +21,8 @@
 class Daemon {
  public:
   Daemon() {
-    char name[] = "/tmp/sluice_client.XXXXXX";
-    folder_ = mkdtemp(name);
+    std::string name = std::filesystem::temp_directory_path() / "sluice_client.XXXXXX";
+    folder_ = mkdtemp(name.data());
     std::ofstream(folder_ / "rules.yaml") << R"(
 rules:
   - {id: api, match: {endpoint: /api}, key_pattern: "user:{user_id}", algorithm: token_bucket, rate: 3, window: 1h, burst: 3}

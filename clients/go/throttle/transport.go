@@ -126,7 +126,7 @@ func peek(response *http.Response) []byte {
 	return body
 }
 
-// failing gives the error that ended a body, to whoever reads that far.
+// failing gives the error that ended a body, to a reader that comes so far.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -23,8 +23,8 @@ std::string_view TypeOf(std::string_view name) {
   return found == std::end(kTypes) ? "text/plain; charset=utf-8" : found->second;
 }
 
-// The page runs only its own files, talks only to this listener, is framed by nobody, and cannot
-// turn a text into markup.
+// The page runs only its own files, talks only to this listener, is not framed by other pages, and
+// cannot turn a text into markup.
 constexpr std::pair<std::string_view, std::string_view> kFields[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

@@ -137,9 +137,9 @@ void WhyTask::TakeDecision(const service::RuleDecision& made) {
 
 void WhyTask::TakeClock(WallInstant store) {
   const WallInstant came = Wall();
-  const bool told = report_.asked && report_.answered && store != WallInstant{};
-  report_.now = told ? store : came;
-  if (told && report_.is_shared) {
+  const bool has_store_time = report_.asked && report_.answered && store != WallInstant{};
+  report_.now = has_store_time ? store : came;
+  if (has_store_time && report_.is_shared) {
     report_.clock = OffsetOf(sent_, came, store);
   }
 }

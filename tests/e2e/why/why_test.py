@@ -262,8 +262,8 @@ class TableTest(WhyCase):
         self.assertEqual(code, 1)
         self.assertIn("Now such a request is denied by api: 3 of 3 used", text)
         code, text = self.node.tell("--headers", str(self.root / "answer"), "for=api", "user_id=u", "--json")
-        told = json.loads(text)
-        self.assertEqual((told["response"]["rule_id"], told["now"]["verdict"]["rule_id"]), ("api", "api"))
+        answer = json.loads(text)
+        self.assertEqual((answer["response"]["rule_id"], answer["now"]["verdict"]["rule_id"]), ("api", "api"))
         for wrong in ("", "Server: nginx\r\n\r\n<html></html>"):
             code, text = self.node.tell("--headers", "-", text=wrong)
             self.assertEqual(code, 2, text)
@@ -283,10 +283,10 @@ class TableTest(WhyCase):
     def test_json_is_the_daemons_answer(self):
         code, text = self.node.tell("for=api", "user_id=u", "--json")
         self.assertEqual(code, 0)
-        told, asked = json.loads(text)["rules"], self.node.why("api")["rules"]
-        for rule in (*told, *asked):  # A fresh key is full again now, and that is not one instant.
+        answer, asked = json.loads(text)["rules"], self.node.why("api")["rules"]
+        for rule in (*answer, *asked):  # A fresh key is full again now, and that is not one instant.
             rule.get("state", {}).pop("reset_at_ms", None)
-        self.assertEqual(told, asked)
+        self.assertEqual(answer, asked)
 
 
 class RedisTest(WhyCase):

@@ -8,7 +8,7 @@
 namespace sluice::store {
 
 // A store that answers when the test says so. It allows everything, unless it
-// is set to deny; an answer can be told by
+// is set to deny; the test chooses an answer by
 // its `remaining`, which is the cost that was asked.
 class PendingStore final : public KeyStore {
  public:

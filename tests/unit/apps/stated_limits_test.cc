@@ -207,11 +207,11 @@ TEST(StatedLimitsTest, ADenialWithoutATimeSaysSo) {
 }
 
 TEST(StatedLimitsTest, TextsOfAResponseAreMadeDisplayable) {
-  const std::string told = TellStatedDecision(
+  const std::string text = TellStatedDecision(
       Read(
           "HTTP/1.1 429 x\nX-RateLimit-Resource: \x1b[2J\nX-Request-Id: \x1b]0;\nRetry-After: 1\n"),
       0);
-  EXPECT_THAT(told, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
 TEST(StatedLimitsTest, ScriptsGetTheSame) {

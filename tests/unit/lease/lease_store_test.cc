@@ -71,7 +71,8 @@ TEST(LeaseStoreTest, ReportsWhatItHoldsAndTakesForDenied) {
   const core::Quota quota = LeaseWorld::Window(100);
   const auto report = [&world](const core::Quota& of) {
     BorrowedUnits said{.loops = -1};
-    world.store.Report(world.key.view(), of, [&said](const BorrowedUnits& told) { said = told; });
+    world.store.Report(world.key.view(), of,
+                       [&said](const BorrowedUnits& reported) { said = reported; });
     return said;
   };
   EXPECT_EQ(report(quota).loops, 0);

@@ -532,9 +532,9 @@ TEST_F(ChannelTest, FewerNodesAreBelievedTheSecondTime) {
   std::atomic<int> nodes{1};
   channel_.Join("me", nodes);
   Connect();
-  const auto count = [&](int told) {
+  const auto count = [&](int counted) {
     (void)Sent();
-    Reply(":" + std::to_string(told) + "\r\n" + std::string(kTime));
+    Reply(":" + std::to_string(counted) + "\r\n" + std::string(kTime));
     Pass(seconds(5));
     return nodes.load();
   };
@@ -547,7 +547,7 @@ TEST_F(ChannelTest, FewerNodesAreBelievedTheSecondTime) {
   EXPECT_EQ(count(1), 1);
   EXPECT_EQ(count(4), 4);
   EXPECT_EQ(count(1), 4);
-  // Not told twice by one server, if that is another by now.
+  // Not counted twice by one server, if that is another by now.
   channel_.OnLost("gone", now_);
   Pass(seconds(5));
   Connect();

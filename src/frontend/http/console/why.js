@@ -34,7 +34,7 @@ function verdictCard({verdict, rules}) {
       : verdict.request_error ? verdict.request_error
       : passes ? (rules.some(({applies}) => applies) ? 'Every rule that applies has room.' : 'No rule applies to it.')
       : ['By ', h('strong', {}, verdict.rule_id), `. ${reasonText(verdict.reason)} `,
-        verdict.retry_after_ms ? `It would pass in ${span(verdict.retry_after_ms)}.` : 'Waiting does not help, or nobody knows how long.']));
+        verdict.retry_after_ms ? `It would pass in ${span(verdict.retry_after_ms)}.` : 'Waiting does not help, or the time is unknown.']));
 }
 
 async function explain(root, attributes, signal) {
